@@ -1,5 +1,5 @@
-//! Two characters in a game loop: grooms from plain arrays, a pose per frame, uneven frame times, wind that changes, a
-//! ball that comes by, a hand that takes hold of hair, a respawn far away. `cargo run --release -p coif --example game_loop`
+//! Two characters in a game loop: a groom from a plain array, a pose per frame, irregular frame times, changing wind, a
+//! moving collider, hair pinned to a hand, a respawn far away. `cargo run --release -p coif --example game_loop`
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use coif::math::WorldTransform;
 use coif::model::ModelSettings;
 use coif::simulation::{Anchor, Crowd, FreeCollider, Layout, Simulation, Wind, World};
 
-/// Numbers of a vertex in the engine's buffer: position, normal, texture coordinates.
+/// Floats per vertex in the engine's buffer: position, normal, texture coordinates.
 const STRIDE: usize = 8;
 
-/// Number of the hand's pose among those that hair may be pinned to.
+/// Identifier of the pose of the hand, to which hair is pinned.
 const HAND: u32 = 1;
 
 fn main() -> coif::Result<()> {
-    // The scalp that hair grows on: a mesh in the pose in which the hair was made, here a patch of a head.
+    // The scalp in the rest pose, here a patch of a head.
     let corner = |x: f32, z: f32| Vec3::new(0.1 * x, 1.7, 0.1 * z);
     let scalp = TriangleMesh {
         positions: vec![corner(-1., -1.), corner(1., -1.), corner(1., 1.), corner(-1., 1.)],
         triangles: vec![[0, 2, 1], [0, 3, 2]],
     };
 
-    // The groom from the engine's own array: 16 points per strand, root to tip, three numbers each.
+    // The groom from an array of the engine: 16 points per strand from root to tip, three floats per point.
     let array: Vec<f32> = (0..400)
         .flat_map(|s| {
             let root = Vec3::new(s as f32 % 20.0 - 9.5, 0.0, s as f32 / 20.0 - 9.5) * 0.008;
@@ -44,13 +44,13 @@ fn main() -> coif::Result<()> {
     groom.bind(&scalp)?;
     let groom = Arc::new(groom);
 
-    // One bone that the engine drives, and a skull on it that hair stays out of.
+    // One bone that the engine poses, with a spherical collider for the skull.
     let weights = vec![[(0, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)]; 4];
     let skull = Shape::Sphere { radius: 0.1 };
     let skull = Collider::new(skull, Vec3::Y * 1.59, Quat::IDENTITY, 0);
     let body = Arc::new(Body::driven(scalp, weights, 1)?.with_colliders(vec![skull])?);
 
-    // Two characters. They sleep when nothing moves.
+    // Two characters. Hair sleeps while nothing around it moves.
     let model = ModelSettings::by_name("follow-the-leader")?;
     let character = || Simulation::new(groom.clone(), body.clone(), &model, World::default());
     let mut crowd = Crowd::new(vec![character()?, character()?]);
@@ -58,15 +58,15 @@ fn main() -> coif::Result<()> {
 
     let (mut time, mut place) = (0.0, [DVec3::ZERO, DVec3::X * 2.0]);
     for frame in 0..300 {
-        // A clock that stutters: 90 frames a second, now and then one of 30 ms.
+        // Irregular frame times: 90 frames a second, but every 40th frame takes 30 ms.
         let dt = if frame % 40 == 39 { 0.03 } else { 1.0 / 90.0 };
         time += dt;
 
-        // Poses come from the animation: the first one walks and looks around, the second one stands.
+        // Poses from the animation: the first character walks and turns its head, the second stands.
         place[0].z += 1.4 * dt;
         let rotation = Quat::from_rotation_y((2.0 * time).sin() as f32);
         let turned = [rotation, Quat::IDENTITY];
-        // The first one respawns 20 km away: positions are relative to an origin close to it from then on.
+        // The first respawns 20 km away; from then on its positions are relative to an origin near it.
         if frame == 200 {
             place[0] = DVec3::new(20_000.0, 3.0, -5_000.0);
             let pose = Pose::Rigid(WorldTransform { rotation, translation: place[0] });
@@ -75,7 +75,7 @@ fn main() -> coif::Result<()> {
         let poses = [0, 1]
             .map(|c| Pose::Rigid(WorldTransform { rotation: turned[c], translation: place[c] }));
 
-        // Wind that changes, and a ball that passes by the second one and wakes it.
+        // Change the wind of the first, and move a ball past the second, which wakes it.
         let velocity = Vec3::X * (2.0 + 2.0 * (0.5 * time).sin() as f32);
         crowd.characters_mut()[0].set_wind(Wind { velocity, gusts: 0.5, seed: 1 })?;
         let ball = FreeCollider {
@@ -91,7 +91,7 @@ fn main() -> coif::Result<()> {
         let near = if frame > 100 { &[ball][..] } else { &[] };
         crowd.characters_mut()[1].set_free_colliders(near)?;
 
-        // The first one takes a lock of its hair in its hand, holds it for a second, and lets it go.
+        // Pin a lock of the first character's hair to its hand for about a second.
         let hand = WorldTransform {
             rotation,
             translation: place[0] + DVec3::new(0.0, 1.55 + 0.05 * (4.0 * time).sin(), 0.15),
@@ -106,7 +106,7 @@ fn main() -> coif::Result<()> {
             _ => {}
         }
 
-        // All characters over all cores; then positions into the vertex buffer, as they are at this very frame.
+        // Simulate all characters on all cores, then write positions at the time of the frame to the vertex buffer.
         crowd.drive(&poses, dt)?;
         for character in crowd.characters_mut() {
             character.write_positions(Layout { stride: STRIDE, offset: 0 }, &mut vertices)?;

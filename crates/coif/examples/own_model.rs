@@ -1,4 +1,4 @@
-//! A model of one's own: particles on springs to the groom, kept out of colliders (`cargo run --example own_model`).
+//! A custom model: particles on springs to the groom, with collision (`cargo run -p coif --example own_model`).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use coif::math::bytes::{Reader, put_floats};
 use coif::model::{Capabilities, Environment, Model, StepReport};
 use coif::simulation::{Simulation, Wind, World};
 
-/// Every particle by itself: a damped spring to where the scalp carries its groomed place.
+/// Independent particles, each on a damped spring to its groomed position in the frame of the root.
 struct Wobble {
     rest: Strands,
     x: Strands,
@@ -93,7 +93,7 @@ fn main() -> coif::Result<()> {
     let mut sim = Simulation::with_model(groom, body, Box::new(model), world)?;
     sim.set_wind(Wind { velocity: Vec3::X * 3.0, ..Wind::default() })?;
     sim.advance_to(2.0);
-    // At rest the spring balances the air: 8 * 3 / 400 metres.
+    // In equilibrium the spring balances the drag: displacement 8 * 3 / 400 m.
     assert!((sim.grow()[9].x - DAMPING * 3.0 / SPRING).abs() < 1e-4);
     Ok(())
 }

@@ -27,18 +27,18 @@ pub struct Environment<'a> {
     pub dt: f32,
     /// Acceleration of gravity (m/s^2).
     pub gravity: Vec3,
-    /// Velocity of the air.
+    /// Mean velocity and gusts of the air: see [`air_at`](Self::air_at).
     pub wind: &'a Wind,
-    /// Where its gusts are: see [`air_at`](Self::air_at).
+    /// How far its gusts have drifted.
     pub gusts: Gusts,
     /// Per primitive that the model moves (strand, strip, column of a hair mesh): rigid transform of the scalp under its root
     /// at the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
-    /// Shapes that hair must stay out of.
+    /// Shapes that hair collides with.
     pub colliders: &'a [MovingCollider],
-    /// The body's own surface, where hair has to stay out of that.
+    /// Distance field of the body's surface, if hair collides with it.
     pub field: Option<FieldObstacle<'a>>,
-    /// Points that are tied to something, for a model that takes [pins](crate::model::Capabilities::pins).
+    /// Pinned points, for a model that takes [pins](crate::model::Capabilities::pins).
     pub pins: Pins<'a>,
 }
 
@@ -54,7 +54,7 @@ impl Environment<'_> {
 pub struct GrowEnvironment<'a> {
     /// Per strand: rigid transform of the scalp under its root, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
-    /// The body's own surface as it is now, where hair has to stay out of that.
+    /// Distance field of the body's surface at the current pose, if hair collides with it.
     pub field: Option<FieldObstacle<'a>>,
 }
 
@@ -65,11 +65,11 @@ pub struct FieldObstacle<'a> {
     pub field: &'a DistanceField,
     /// Its motion in the step, for a model that [splits steps](crate::model::Capabilities::splits_steps).
     pub motion: Option<FieldMotion<'a>>,
-    /// Coulomb friction.
+    /// Coefficient of Coulomb friction.
     pub friction: f32,
     /// Restitution: fraction of the approach speed that is left after an impact.
     pub restitution: f32,
-    /// How far out of the surface hair is put (m).
+    /// Distance that hair keeps from the surface (m).
     pub skin: f32,
 }
 

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// Everything that can be wrong with a groom, a body, a parameter or the machine.
+/// An invalid groom, body, parameter or checkpoint, or a failure of the operating system.
 ///
 /// Messages name the strand and the point, counted from 0 as in the files.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -27,7 +27,7 @@ pub enum Error {
         /// Which attribute: position, radius, colour, transparency.
         what: &'static str,
     },
-    /// A point is so far away that its segments have no length in single precision.
+    /// A point is so far from the origin that single precision does not resolve its segments.
     #[error(
         "strand {strand}, point {point}: position is {distance:e} m from the origin, expected at most {limit} m"
     )]
@@ -36,9 +36,9 @@ pub enum Error {
         strand: usize,
         /// Which point of that strand, counted from the root.
         point: usize,
-        /// How far it is (m).
+        /// Its distance from the origin (m).
         distance: f32,
-        /// How far it may be (m).
+        /// Largest distance (m).
         limit: f32,
     },
     /// Two neighbouring points coincide.
@@ -49,7 +49,7 @@ pub enum Error {
         /// The point nearer to the root.
         point: usize,
     },
-    /// A value is outside what makes physical sense.
+    /// A value is outside its physically meaningful range.
     #[error("{name} is {value}: expected {expected}")]
     OutOfRange {
         /// Which parameter, with its unit.
@@ -71,7 +71,7 @@ pub enum Error {
         /// What it has to be, with its unit.
         expected: String,
     },
-    /// An attribute has another number of entries than the groom has points or strands.
+    /// The number of entries of an attribute is not the number of points or strands of the groom.
     #[error("{what}: {found} values for {expected} expected")]
     WrongCount {
         /// Which attribute.
@@ -103,15 +103,15 @@ pub enum Error {
         /// Which bone or transform.
         what: String,
     },
-    /// What is wrong with a character of a crowd.
+    /// An error of one character of a crowd.
     #[error("character {index}: {error}")]
     Character {
-        /// Which one.
+        /// Which character.
         index: usize,
-        /// What is wrong.
+        /// Its error.
         error: Box<Error>,
     },
-    /// Parameters of another model than the one that runs.
+    /// The parameters belong to a model other than the one that runs.
     #[error(
         "parameters of model '{other}' for model '{this}': expected those of the model that runs; another one takes \
          another simulation"
@@ -122,16 +122,16 @@ pub enum Error {
         /// The one that the parameters belong to.
         other: &'static str,
     },
-    /// A body that is given by its vertices is driven by bones.
+    /// A pose of bones is given for a body that has none.
     #[error("the body has no bones: expected a rigid transform or vertices as its pose")]
     NoBones,
-    /// The mesh has no triangle with an area, so nothing can be bound to it.
+    /// The mesh has no triangle of non-zero area, so nothing can be bound to it.
     #[error("the body has no triangle that hair could grow on")]
     NoTriangles,
     /// The groom's roots are not bound to the body.
     #[error("the groom's roots are not bound to a body: call Groom::bind first")]
     Unbound,
-    /// A hair mesh cannot be used.
+    /// A hair mesh is invalid.
     #[error("{element} {problem}")]
     HairMesh {
         /// Which bundle, layer, column, level, root edge or seam.
@@ -139,7 +139,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// Nothing grows over a root polygon of a hair mesh.
+    /// A root polygon of a hair mesh has no layer.
     #[error(
         "{polygon} is a root polygon without a layer: {bare} of its {sides} sides have no quad over them, \
          the first between {first}"
@@ -157,14 +157,14 @@ pub enum Error {
     /// No model or contact has that name.
     #[error("unknown {kind} '{name}': expected one of {expected}")]
     UnknownName {
-        /// model, contact, ...
+        /// Kind of thing: model, contact, ...
         kind: &'static str,
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// The known names.
         expected: String,
     },
-    /// The model moves no particles of single hairs that such a contact could push.
+    /// The model moves no particles of single hairs, which the contact acts on.
     #[error(
         "model '{model}' does not take contact '{contact}': expected a model whose hair has particles \
          of its own"
@@ -180,9 +180,9 @@ pub enum Error {
     NoPins {
         /// The model's name.
         model: &'static str,
-        /// What stands in the way.
+        /// The reason, if its parameters are the reason.
         because: &'static str,
-        /// Those that do.
+        /// The models that take pins.
         expected: String,
     },
     /// A point cannot be pinned.
@@ -195,8 +195,8 @@ pub enum Error {
         /// What is wrong, and what is expected.
         problem: String,
     },
-    /// A contact is twice in the list.
-    #[error("contact '{contact}' is there twice: expected each contact once")]
+    /// A contact is listed twice.
+    #[error("contact '{contact}' is listed twice: expected each contact once")]
     ContactTwice {
         /// The contact's name.
         contact: &'static str,
@@ -217,7 +217,8 @@ pub enum Error {
         needed: u32,
         /// Longest over shortest segment of the strand.
         ratio: f32,
-        /// Largest such ratio for which the substeps would suffice; below 1 if even segments are too short as well.
+        /// Largest such ratio for which the substeps would suffice; below 1 if segments of equal length are too short as
+        /// well.
         limit: f32,
     },
     /// The one-way pass of Follow-The-Leader has no style.
@@ -250,17 +251,17 @@ pub enum Error {
     /// A checkpoint does not belong to this simulation.
     #[error("the checkpoint does not fit this simulation: {0}")]
     BadCheckpoint(String),
-    /// The system does not give that many threads.
+    /// The operating system did not start the threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
-        /// How many were asked for; 0 is one per core.
+        /// Requested number; 0 is one per core.
         threads: usize,
         /// The system's error.
         reason: String,
     },
 }
 
-/// The hint for too short a spring by even segments, if there is one.
+/// The hint to even out segment lengths, if that suffices.
 fn uneven(ratio: f32, limit: f32) -> String {
     if limit < 1.0 {
         return String::new();

@@ -1,20 +1,20 @@
 //! Hair and fur simulation.
 //!
-//! One [`groom::Groom`], one [`body::Body`], and a model chosen by name. Data goes through the
-//! folders once per step, left to right:
+//! One [`groom::Groom`], one [`body::Body`], and a model chosen by name. Data flow of a step, from left to right; each
+//! word is a module:
 //!
 //! ```text
 //!  groom ──┐
 //!          ├─► roots follow ─► model ◄─► contact ─► grow ─► health
-//!  body ───┘    the body       moves     acts       strands
+//!  body ───┘    the body                            strands
 //!    └──────► collide ─────────┘
 //! ```
 //!
-//! A [`simulation::Simulation`] puts them together; `docs/api.md` of the repository shows all of it in one
-//! program: groom, body, parameters, contacts, steps, positions, checkpoint, and a model of your own.
+//! A [`simulation::Simulation`] puts them together; `docs/api.md` of the repository shows the whole API in one
+//! program: groom, body, parameters, contacts, steps, positions, checkpoint, and a custom model.
 //!
-//! Right-handed, y up, metres, seconds, kilograms. Same input, same bits, for any number of
-//! threads.
+//! Coordinates are right-handed, y up; units are metres, seconds, kilograms. The same input gives the same bits for any
+//! number of threads.
 
 pub mod body;
 pub mod collide;
@@ -34,15 +34,15 @@ pub use error::Error;
 pub use glam;
 pub use threads::with_threads;
 
-/// What every fallible function of this crate returns.
+/// Result of the fallible functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The program of the page for engines is a test.
+/// Runs the program of `docs/in-your-engine.md` as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/in-your-engine.md")]
 struct EnginePage;
 
-/// The program of the page is a test.
+/// Runs the program of `docs/api.md` as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/api.md")]
 struct ApiPage;

@@ -1,16 +1,16 @@
-//! Where numbers end: one constant per meaning.
+//! Limits of coordinates and distances: one constant per meaning.
 
-/// Farthest coordinate (m) of hair that is read or made, and of a point that takes part in contact between single hairs:
-/// beyond it, single precision does not tell millimetres, let alone two hairs.
+/// Largest coordinate (m) of hair that is read or generated, and of a point that takes part in contact between single
+/// hairs. Beyond it, single precision does not resolve millimetres, so that neighbouring hairs are not distinct.
 pub const MAX_GROOM_COORDINATE: f32 = 1e4;
 
-/// Farthest from the origin (m) that hair may get while it moves. Beyond it a strand counts as broken, and takes no part
-/// in a volume of hair: single precision has no room for its cells.
+/// Largest distance (m) of moving hair from the origin. Beyond it a strand goes to quarantine and is left out of the hair
+/// volume: single precision does not resolve the cells of its grid.
 pub const MAX_WORLD_DISTANCE: f32 = 1e5;
 
-/// How far a particle may be from its root, in lengths of its strand, before the strand counts as broken: an unstable
-/// step gets there at once, a violent motion of the body does not.
+/// Largest distance of a particle from its root, in lengths of its strand. Beyond it the strand goes to quarantine. An
+/// unstable step exceeds it at once, a violent motion of the body does not.
 pub const MAX_STRAND_LENGTHS: f32 = 10.0;
 
-/// Farthest coordinate (m) of a vertex that a distance field takes in: beyond it, squares of distances overflow.
+/// Largest coordinate (m) of a vertex of a distance field: beyond it, squares of distances overflow.
 pub const MAX_FIELD_COORDINATE: f32 = 1e15;

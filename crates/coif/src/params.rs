@@ -38,7 +38,7 @@ pub struct Param {
     pub max: f64,
     /// Whether the largest number stands for infinity.
     pub unlimited: bool,
-    /// What happens without it, for one that may be absent.
+    /// What happens without it, for an optional parameter.
     pub absent: &'static str,
 }
 
@@ -119,7 +119,7 @@ impl Param {
         Self { name, unit: "", doc, kind, min: 0.0, max: 1.0, unlimited: false, absent: "" }
     }
 
-    /// Whether another parameter is declared alike, as those are that several models have.
+    /// Whether another parameter has the same declaration, as parameters that several models have in common.
     pub fn is_like(&self, other: &Self) -> bool {
         let Self { name, unit, kind, min, max, .. } = *self;
         (name, unit, kind) == (other.name, other.unit, other.kind)
@@ -133,18 +133,18 @@ impl Param {
         lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// A value as it is outside of the field: finite.
+    /// From the value of the field to the value outside: the largest number in place of infinity.
     #[doc(hidden)]
     pub fn shown(&self, value: Value) -> Value {
         let max = self.max as f32;
         self.unlimited_as(value, |v| if v > max { max } else { v })
     }
 
-    /// A value as the field has it: infinite where the largest number stands for that. Refuses what is out of range
-    /// or of another kind.
+    /// From the value outside to the value of the field: infinity in place of the largest number, where that stands for
+    /// it. Refuses a value that is out of range or of another kind.
     #[doc(hidden)]
     pub fn taken(&self, of: &'static str, value: Value) -> Result<Value> {
-        // A number is a ramp.
+        // Convert a number to a constant ramp.
         let value = match (self.kind, value) {
             (Kind::Ramp, Value::Number(v)) => Value::Ramp(v.into()),
             (_, value) => value,
@@ -165,9 +165,9 @@ impl Param {
         }
     }
 
-    /// Whether it takes a value, for settings that are called `of`.
+    /// Refuses a value that is out of range or of another kind. `of` names the settings.
     fn check(&self, of: &'static str, value: &Value) -> Result<()> {
-        // The ends of the range are meant as single precision has them.
+        // Round the ends of the range to single precision, as the values are.
         let within = |v: f32| (self.min as f32..=self.max as f32).contains(&v);
         let fine = match (self.kind, value) {
             (Kind::Number, Value::Number(v)) => within(*v),
@@ -217,7 +217,7 @@ pub trait Parameters {
     fn set(&mut self, name: &str, value: Value) -> Result<()>;
 }
 
-/// Names the first parameter that is out of its range.
+/// Returns an error for the first parameter that is out of its range.
 #[doc(hidden)]
 pub fn check(settings: &dyn Parameters) -> Result<()> {
     settings.try_each(&mut |param| match settings.get(param.name) {
@@ -235,12 +235,12 @@ pub fn unknown(settings: &dyn Parameters, name: &str) -> Error {
 
 /// Declares settings: a struct with public fields, `Default`, `validate` and [`Parameters`].
 ///
-/// A parameter is a doc comment, of which the first paragraph is what scene files and the reference say, and
+/// A parameter is a doc comment, whose first paragraph is its description in scene files and in the reference, and
 /// `field: type = default, "unit", min..=max;`. Switches and choices have neither unit nor range. `field as "key"`
 /// gives it another name in scene files, `unlimited: true` after the range makes the largest number stand for infinity,
-/// `absent: "..."` at the end says what happens without one that is an `Option`.
+/// `absent: "..."` at the end says what happens without a parameter of type `Option`.
 /// `also check` names a method that compares parameters with each other. `nested` are settings within settings,
-/// whose parameters count as parameters of the whole; `fields` are no parameters.
+/// whose parameters are listed with those of the outer settings; `fields` are not parameters.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parameters {
@@ -298,7 +298,7 @@ macro_rules! parameters {
                 },
             )*];
 
-            /// Names the first parameter that is out of its range.
+            /// Returns an error for the first parameter that is out of its range.
             pub fn validate(&self) -> $crate::Result<()> {
                 $crate::params::check(self)?;
                 $(self.$check()?;)?
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_number_stands_for_infinity_where_it_says_so() {
+    fn unlimited_makes_the_largest_number_stand_for_infinity() {
         let mut s = Settings::default();
         s.set("low", Value::Number(1000.0)).unwrap();
         assert_eq!(s.low, f32::INFINITY);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_is_named_with_unit_and_range() {
+    fn errors_name_the_parameter_with_unit_and_range() {
         let mut s = Settings::default();
         for wrong in [0.0, -1.0, f32::NAN] {
             let message = s.set("low", Value::Number(wrong)).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! How many threads work is done on. Results have the same bits for any number.
+//! The number of threads. Results have the same bits for any number.
 
 use crate::{Error, Result};
 

@@ -1,5 +1,5 @@
-//! A step allocates nothing once the largest grid has been seen. One test, alone in its program:
-//! whatever else ran would count.
+//! A step allocates nothing if its grid is no larger than an earlier one. The counter of allocations is global to the
+//! process, so this program has one test.
 
 #[path = "all/rows/mod.rs"]
 mod rows;
@@ -27,7 +27,7 @@ fn a_step_allocates_nothing_after_the_first() {
         }
         let change = region.change();
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{change:?}");
-        // The counter counts.
+        // Check the counter itself.
         rows.position.reserve_exact(1_000_000);
         assert!(region.change().reallocations > 0);
     });

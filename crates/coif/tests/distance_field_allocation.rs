@@ -1,5 +1,5 @@
-//! A rebuild allocates nothing once the largest grid has been seen. One test, alone in its program:
-//! whatever else ran would count.
+//! A rebuild allocates nothing if its grid is no larger than an earlier one. The counter of allocations is global to the
+//! process, so this program has one test.
 
 #[path = "all/shapes/mod.rs"]
 mod shapes;
@@ -17,7 +17,7 @@ static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 #[test]
 fn a_rebuild_allocates_nothing_after_the_largest() {
     let whole = ball(48, 24, |p| p * 0.15);
-    // With a hole and another body too, so that every repair is used.
+    // A mesh with a hole and an overlapping second body, so that every repair runs.
     let mut torn = ball(48, 24, |p| p * 0.15).with(&ball(24, 12, |p| p * 0.1 + Vec3::X * 0.1));
     torn.triangles.drain(300..330);
     for mesh in [whole, torn] {
@@ -33,7 +33,7 @@ fn a_rebuild_allocates_nothing_after_the_largest() {
         }
         let change = region.change();
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{change:?}");
-        // The counter counts.
+        // Check the counter itself.
         field.rebuild(&scaled(1.2), &[]);
         assert!(region.change().reallocations > 0);
     }

@@ -1,9 +1,9 @@
-//! Contact between single hairs allocates nothing after its first call, as long as hair is not much denser than then.
+//! Contact between single hairs allocates nothing after its first call, unless hair gets much denser.
 //!
-//! Lists of pairs have room for twice as many as were there when they last grew. Hair that gets denser than that makes
-//! them grow again, by as much: a few times, and never again where it has been before.
+//! Lists of pairs have a capacity of twice their length when they last grew. Denser hair makes them grow again by the
+//! same factor; a density that has occurred before allocates nothing.
 //!
-//! The counter is that of the whole process, so there is one test and nothing beside it.
+//! The counter of allocations is global to the process, so this program has one test.
 
 #[path = "all/tangle/mod.rs"]
 mod tangle;
@@ -28,8 +28,8 @@ fn allocations(contact: &mut StrandContact, position: &[Vec3], velocity: &mut [V
     change.allocations + change.reallocations
 }
 
-/// Hair that flies to and fro.
-fn to_and_fro(contact: &mut StrandContact, hair: &Tangle, steps: usize) -> usize {
+/// Number of allocations while hair moves away for half of the steps, and back for the other half.
+fn back_and_forth(contact: &mut StrandContact, hair: &Tangle, steps: usize) -> usize {
     let mut position = hair.groom.strands.positions().to_vec();
     let mut now = hair.velocity.clone();
     let mut made = 0;
@@ -42,7 +42,7 @@ fn to_and_fro(contact: &mut StrandContact, hair: &Tangle, steps: usize) -> usize
     made
 }
 
-/// Hair that is pressed together to a third of its size, and let go.
+/// Number of allocations, and largest number of pairs, while hair is compressed to a third of its size and expands.
 fn compressed(contact: &mut StrandContact, hair: &Tangle) -> (usize, u64) {
     let mut position = hair.groom.strands.positions().to_vec();
     let mut still = vec![Vec3::ZERO; position.len()];
@@ -68,9 +68,9 @@ fn a_step_allocates_nothing() {
             let settings = Settings { detection, ..Settings::default() };
             let chains = Chains::of_strands(&hair.groom);
             let mut contact = StrandContact::new(&chains, &settings).expect("valid settings");
-            let first = to_and_fro(&mut contact, &hair, 1);
+            let first = back_and_forth(&mut contact, &hair, 1);
             let at_first = contact.report();
-            let then = to_and_fro(&mut contact, &hair, 40);
+            let then = back_and_forth(&mut contact, &hair, 40);
             let report = contact.report();
             println!("{name}: {first}, then {then} allocations in 40 steps; {report:?}");
             assert!(report.springs > 100 && report.dropped_pairs == 0, "{report:?}");
@@ -82,7 +82,7 @@ fn a_step_allocates_nothing() {
             let denser = pairs as f64 / at_first.pairs as f64;
             println!("{name}: {grown} allocations while {denser:.1} times as dense, then {again}");
             assert!(denser > 4.0 && contact.report().dropped_pairs == 0, "{denser}");
-            // Some twenty lists double: twice for four times as many.
+            // About twenty lists double their capacity: twice for four times the pairs.
             assert!(grown as f64 <= 25.0 * denser.log2().ceil(), "{grown}");
             assert_eq!(again, 0, "{name}");
         }

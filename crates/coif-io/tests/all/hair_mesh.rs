@@ -1,5 +1,5 @@
-//! Hair meshes as other programs write them: faces in any order, missing or superfluous faces, and messages that name
-//! the line.
+//! Hair meshes as other programs write them: faces in any order, faces that are missing or too many, and
+//! messages that lead to the line.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -70,13 +70,13 @@ fn read(text: &str) -> Result<Loaded<HairMesh>> {
     parse_hair_mesh(Path::new("mesh.obj"), text.as_bytes(), &ReadOptions::default())
 }
 
-/// The message of an error, and its hint.
+/// What an error says, and its hint.
 fn refused(text: &Text) -> (String, String) {
     let error: Error = text.read().expect_err("a refusal");
     (error.to_string(), error.hint().unwrap_or_default().to_owned())
 }
 
-/// A block whose bundles have given numbers of layers.
+/// A block whose bundles have a number of layers each.
 fn block(cells: [usize; 2], triangles: bool, layers: impl Fn(usize) -> u32) -> HairMesh {
     let whole = HairMesh::block(cells, 6, Vec3::new(0.1, 0.3, 0.1), triangles);
     let mut mesh = HairMesh { columns: Strands::new(), ..whole.clone() };
@@ -132,7 +132,7 @@ fn a_missing_side_is_warned_about() {
         let ended = if inside { 2 } else { 1 };
         assert_eq!(found.value.prism_count(), 36 - 2 * ended);
         let [loose, open] = &found.warnings[..] else { panic!("{:?}", found.warnings) };
-        // The faces above it are unused: the next side, unless another bundle has it, outer sides and tips.
+        // What hung on it: its upper neighbour if none else has that, outer sides, tips.
         assert!(loose.contains("belong to no bundle and were ignored, first"), "{loose}");
         let line: usize = loose.rsplit(' ').next().unwrap().parse().unwrap();
         let first = short.other_line(0)..short.other_line(short.others.len());
@@ -146,7 +146,7 @@ fn a_missing_side_is_warned_about() {
 
 #[test]
 fn a_missing_tip_among_others_is_warned_about() {
-    // Without its tip the short bundle in the middle continues with its neighbours.
+    // Without its tip the short bundle in the middle goes on with its neighbours.
     let mesh = block([3, 3], false, |b| if b == 4 { 2 } else { 4 });
     let mut text = Text::of(&mesh);
     let tip = text.others.len() - 9 + 4;
@@ -159,7 +159,7 @@ fn a_missing_tip_among_others_is_warned_about() {
          hint: is a face missing there?"
     );
     assert_eq!(found.warnings, [warning]);
-    // If there are no tips at all, none is missing.
+    // Without any tips there is nothing to miss.
     let even = block([3, 3], false, |_| 4);
     let mut text = Text::of(&even);
     text.others.truncate(text.others.len() - 9);
@@ -187,26 +187,26 @@ fn stray_faces_are_warned_about() {
 }
 
 #[test]
-fn messages_number_vertices_as_the_file_does_and_name_lines() {
+fn messages_count_as_the_file_does_and_name_lines() {
     let mesh = block([3, 3], false, |_| 4);
     let text = Text::of(&mesh);
 
-    // A root polygon that occurs twice.
+    // A duplicate root polygon.
     let mut twice = text.clone();
     twice.roots.push(text.roots[2].clone());
     let (message, hint) = refused(&twice);
     let (again, first) = (twice.root_line(9), twice.root_line(2));
     assert!(
-        message.contains(&format!("the polygon in line {again} is a root polygon")),
+        message.contains(&format!("the polygon in line {again} is a duplicate root polygon")),
         "{message}"
     );
     assert!(
-        message.contains(&format!("there twice: the polygon in line {first} has")),
+        message.contains(&format!("duplicate root polygon: the polygon in line {first} has")),
         "{message}"
     );
     assert!(hint.contains("counted from 1"), "{hint}");
 
-    // An inverted root polygon.
+    // One that is turned over.
     let mut turned = text.clone();
     turned.roots[1].reverse();
     let (message, _) = refused(&turned);
@@ -244,7 +244,7 @@ fn messages_number_vertices_as_the_file_does_and_name_lines() {
 }
 
 #[test]
-fn a_surface_alone_is_refused_with_a_hint_about_inner_faces() {
+fn a_surface_alone_is_refused_with_a_word_about_inner_faces() {
     let mesh = block([3, 3], false, |_| 4);
     let mut text = Text::of(&mesh);
     let inner: Vec<bool> = mesh
@@ -266,11 +266,11 @@ fn a_surface_alone_is_refused_with_a_hint_about_inner_faces() {
 
 #[test]
 fn numbers_and_lines_are_right_beside_comments_polylines_and_broken_lines() {
-    // Vertices of a polyline come first and count; a face continues on a second line.
+    // Vertices of a polyline come first and count; a face goes over two lines.
     let text = "# coif unit=m up=y\nv 9 9 9\nv 9 9 8\nl 1 2\n# roots\n\nv 0 0 0\nv 0 0 1\nv 1 0 1\n\
                 vn 0 1 0\ng roots\nf 3 \\\n4 5\nf 4 3 5\n";
     let message = read(text).unwrap_err().to_string();
-    assert!(message.contains("line 14 is a root polygon that is there twice"), "{message}");
+    assert!(message.contains("line 14 is a duplicate root polygon"), "{message}");
     assert!(message.contains("the polygon in line 12 has the same"), "{message}");
     let bare = text.replace("f 4 3 5\n", "");
     let message = read(&bare).unwrap_err().to_string();

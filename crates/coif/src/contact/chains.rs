@@ -1,7 +1,7 @@
 //! The input of contact: chains of points, and their state.
 //!
-//! [`Chains`] does not change: which points make a chain, what they weigh, how thick the segments between them are.
-//! [`Samples`] is the state, as it lies in the model's memory. Contact has no other access to a model.
+//! [`Chains`] is constant: the points of each chain, their masses, and the radii of the segments between them.
+//! [`Samples`] is the state, in the model's memory layout. Contacts have no other access to a model.
 
 use glam::Vec3;
 
@@ -9,14 +9,14 @@ use crate::groom::Groom;
 use crate::math::LANES;
 use crate::math::lanes::{self, VECTOR};
 
-/// Chains of points that contact may act on, one after the other, each from root to tip.
+/// Chains of points that contacts act on, stored one after the other, each from root to tip.
 #[derive(Debug, Clone, Default)]
 pub struct Chains {
     /// First point of each chain, and the number of points at the end.
     first_point: Vec<u32>,
     /// Per point: its mass (kg).
     mass: Vec<f32>,
-    /// Per point: whether it moves with the body and cannot be pushed.
+    /// Per point: whether it moves with the body, so that impulses do not act on it.
     pinned: Vec<bool>,
     /// Per point: distance from the root along the chain at rest (m).
     arc_length: Vec<f32>,
@@ -34,8 +34,8 @@ pub struct Place {
 }
 
 impl Chains {
-    /// The strands of a valid groom as chains, for a model that has a particle per point. A point weighs half
-    /// of the segments next to it.
+    /// The strands of a valid groom as chains, for a model that has a particle per point. A point has half the mass
+    /// of each adjacent segment.
     pub fn of_strands(groom: &Groom) -> Self {
         let strands = &groom.strands;
         let mut chains = Self { first_point: strands.first_points().to_vec(), ..Self::default() };
@@ -60,12 +60,12 @@ impl Chains {
         chains
     }
 
-    /// How many chains there are.
+    /// Number of chains.
     pub fn count(&self) -> usize {
         self.first_point.len().saturating_sub(1)
     }
 
-    /// How many points they have in all.
+    /// Number of points of all chains.
     pub fn points(&self) -> usize {
         self.mass.len()
     }
@@ -80,7 +80,7 @@ impl Chains {
         &self.mass
     }
 
-    /// Which points move with the body and cannot be pushed.
+    /// Which points move with the body, so that impulses do not act on them.
     pub fn pinned(&self) -> &[bool] {
         &self.pinned
     }
@@ -96,33 +96,33 @@ impl Chains {
     }
 }
 
-/// The particles of a model as they lie in memory: rows of sixteen lanes.
+/// The particles of a model in its memory layout: rows of sixteen lanes.
 ///
 /// A row of vectors is 48 floats: sixteen x, sixteen y, sixteen z. Neighbours in memory are near each other: either a
-/// lane holds one strand and consecutive rows its consecutive points, or a row holds sixteen points one after the other.
+/// lane holds one strand and consecutive rows its consecutive points, or a row holds sixteen consecutive points.
 #[derive(Debug)]
 pub struct Samples<'a> {
-    /// Where the particles are (m); rows of 48.
+    /// Positions of the particles (m); rows of 48.
     pub position: &'a [f32],
-    /// True velocities over the last step (m/s); rows of 48. Empty: `velocity` is true.
+    /// Displacements in the last step over its length (m/s); rows of 48. Empty if they are equal to `velocity`.
     pub motion: &'a [f32],
-    /// The velocities that the next step starts with (m/s); rows of 48. Contact adds to them.
+    /// The velocities that the next step starts with (m/s); rows of 48. Contacts add to them.
     pub velocity: &'a mut [f32],
-    /// Weight of a particle: its mass (kg), or the length of its part of the strand;
-    /// rows of 16. Empty: all the same. With it, density does not depend on the number of points.
+    /// Weight of a particle: its mass (kg), or the length of strand that it stands for;
+    /// rows of 16. Empty if all are equal. With weights, density does not depend on the number of points.
     pub mass: &'a [f32],
     /// Per row, a bit per lane that holds a particle.
     pub present: &'a [u16],
     /// Per row, a bit per lane whose particle may be moved. Roots are present, but not free.
     pub free: &'a [u16],
-    /// Where the points of the chains are.
+    /// Places of the points of the chains.
     pub order: Order<'a>,
 }
 
-/// Where the points of [`Chains`] are among rows of lanes.
+/// Places of the points of [`Chains`] in rows of lanes.
 #[derive(Debug, Clone, Copy)]
 pub enum Order<'a> {
-    /// Sixteen points to a row, one after the other.
+    /// Sixteen consecutive points per row.
     ByPoint,
     /// A chain in each lane: its first row and its lane, per chain.
     ByLane(&'a [(u32, u8)]),
@@ -147,7 +147,7 @@ impl Order<'_> {
 }
 
 impl Samples<'_> {
-    /// How many rows all arrays have.
+    /// Number of rows that all arrays have.
     pub fn rows(&self) -> usize {
         let mut vectors = self.velocity.len() / VECTOR;
         if !self.motion.is_empty() {
@@ -174,7 +174,7 @@ impl Samples<'_> {
     }
 }
 
-/// How many rows these arrays have in common.
+/// Number of rows that all of these arrays have.
 pub(super) fn rows(position: &[f32], mass: &[f32], present: &[u16]) -> usize {
     let rows = (position.len() / VECTOR).min(present.len());
     if mass.is_empty() { rows } else { rows.min(mass.len() / LANES) }
@@ -208,7 +208,7 @@ mod tests {
         for (found, truth) in chains.arc_length().iter().zip([0.0, 0.01, 0.03, 0.04, 0.0, 0.02]) {
             assert!(near(*found, truth), "{found} {truth}");
         }
-        // The points weigh what the segments weigh.
+        // The total mass of the points is that of the segments.
         let weight = |r: f32, length: f32| groom.fibre.mass_per_length(r) * length;
         let truth = weight(r, 0.01) + weight(0.75 * r, 0.03) + weight(r, 0.02);
         assert!((chains.mass().iter().sum::<f32>() / truth - 1.0).abs() < 1e-5);
@@ -216,9 +216,9 @@ mod tests {
 
     /// Both orders of rows read and write the same points.
     #[test]
-    fn points_come_and_go_in_the_order_of_the_chains() {
+    fn points_are_read_and_written_in_the_order_of_the_chains() {
         let chains = Chains::of_strands(&groom());
-        // Two chains in lanes 3 and 7, the second two rows on.
+        // Two chains in lanes 3 and 7, the second from row 2.
         let place = [(0, 3), (2, 7)];
         for order in [Order::ByPoint, Order::ByLane(&place)] {
             let rows = 4;

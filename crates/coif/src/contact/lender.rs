@@ -3,7 +3,7 @@
 use super::{Chains, HairContact, Samples};
 use crate::groom::Groom;
 
-/// How contact reaches the hair of a model: what the model declares before anything is built.
+/// The access of contacts to the hair of a model, which a model declares before it is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Access {
     /// Contact changes the velocities of its particles after each step ([`Lender::lend`]).
@@ -13,7 +13,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Contact does not reach its hair.
+    /// Contacts have no access.
     pub const NONE: Self = Self { after_step: false, within_step: false };
     /// Contact acts after each step.
     pub const AFTER_STEP: Self = Self { after_step: true, within_step: false };

@@ -22,7 +22,7 @@ pub trait Contact: Send {
     /// Changes the velocities over a step of `dt` (s).
     fn apply(&mut self, hair: &mut Samples<'_>, dt: f32, report: &mut Report);
 
-    /// Appends what must be known to go on with the same bits.
+    /// Appends the state that is needed to continue with the same bits.
     fn save(&self, _out: &mut Vec<u8>) {}
 
     /// Restores what [`Contact::save`] wrote; returns the bytes that follow it, or `None`, and nothing has changed,
@@ -40,8 +40,7 @@ pub(crate) struct Contacts {
 }
 
 impl Contacts {
-    /// Builds a list of contacts for a model that was built for this groom, and passes those to the model that act within its
-    /// step.
+    /// Builds the contacts for a model that was built for this groom, and passes those that act within a step to the model.
     pub(crate) fn new(
         settings: &[ContactSettings],
         groom: &Groom,
@@ -75,7 +74,7 @@ impl Contacts {
         self.after.is_empty()
     }
 
-    /// Lets each contact act, one after the other, over a step of `dt` (s) that the model has taken.
+    /// Applies each contact in order, after a step of `dt` (s) of the model.
     pub(crate) fn apply(&mut self, lender: &mut dyn Lender, dt: f32, report: &mut Report) {
         for contact in &mut self.after {
             contact.apply(&mut lender.lend(), dt, report);
@@ -90,7 +89,7 @@ impl Contacts {
         }
     }
 
-    /// Appends what must be known to go on with the same bits.
+    /// Appends the state that is needed to continue with the same bits.
     pub(crate) fn save(&self, out: &mut Vec<u8>) {
         self.after.iter().for_each(|contact| contact.save(out));
     }

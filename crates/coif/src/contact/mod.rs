@@ -1,17 +1,17 @@
 //! Contact of hair on hair, independent of the model (`cani2006` 2.3).
 //!
 //! A scene has a list of contacts ([`ContactSettings`]). Their only input from the model is [`Chains`] and
-//! their state as it lies in memory ([`Samples`]). A model declares the access of contact to its hair ([`Access`]); from that
-//! and the contact it follows whether the contact acts after each step ([`Contact`]), on velocities, or within it
-//! ([`HairContact`]), as forces with their stiffness that the model solves for, or is refused.
+//! the state in the model's layout ([`Samples`]). A model declares the access of contacts to its hair ([`Access`]). From
+//! that and the contact it follows whether the contact acts on velocities after each step ([`Contact`]), within the step
+//! as forces with their stiffness that the model solves for ([`HairContact`]), or is refused.
 //!
-//! `detection` finds the segments that are near each other (with a choice of [`broad_phase`]), `response` their forces;
-//! `volume` is both, on a grid.
+//! `detection` finds the segments that are near each other (with a choice of [`broad_phase`]), `response` computes their
+//! forces; `volume` does both on a grid.
 //!
-//! Samples have two velocities. `motion` is the displacement over the last step by its length; `velocity`
-//! is what the next step starts from. They may differ, as where a velocity also carries the reaction
-//! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
-//! `motion` and adds to `velocity`, so there is no friction on hair at rest.
+//! Samples have two velocities. `motion` is the displacement in the last step over its length; `velocity`
+//! is the one that the next step starts with. They differ where `velocity` also contains the reaction
+//! of a constraint (`muller2012` eq. 9), which is not zero for hair at rest. Contacts measure
+//! `motion` and add to `velocity`, so there is no friction on hair at rest.
 
 mod chains;
 mod detection;

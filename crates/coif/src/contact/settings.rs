@@ -1,4 +1,4 @@
-//! The contacts that a scene may list, by name.
+//! The contacts of a scene, by name.
 
 use super::strand_contact::{self, AfterStep, StrandContact};
 use super::volume::{self, Volume};
@@ -52,7 +52,7 @@ impl ContactSettings {
         }
     }
 
-    /// When it acts on hair that it reaches like this. `None`: it cannot.
+    /// When it acts on hair with this access; `None` if it cannot act.
     pub fn acts(&self, access: Access) -> Option<Acts> {
         let after = access.after_step.then_some(Acts::AfterStep);
         match self {
@@ -62,7 +62,7 @@ impl ContactSettings {
         }
     }
 
-    /// Mass of the hair over that of dry hair, for the model: wet hair is heavier.
+    /// Mass of the hair relative to dry hair, for the model: wet hair is heavier.
     pub fn mass_scale(&self) -> f32 {
         match self {
             Self::Volume(_) => 1.0,

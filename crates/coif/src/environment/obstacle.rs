@@ -1,17 +1,17 @@
-//! Obstacles for strands while they are placed: the body, as far as `grow` needs it.
+//! Obstacles for strands that `grow` places.
 
 use glam::Vec3A;
 
 use crate::math::LANES;
 
-/// What hair must stay out of, at the poses of the frame.
+/// A solid that hair must stay out of, at the poses of the frame.
 pub trait Obstacle: Sync {
-    /// How deep a point is inside (m).
+    /// Depth of a point inside of the obstacle (m).
     fn depth(&self, p: Vec3A) -> f32;
-    /// For a link whose end is deeper than `allowed` (m): where it can end instead.
+    /// Collides a link: if its end is deeper than `allowed` (m), an end outside at the same length.
     fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision>;
-    /// Which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are tested
-    /// one by one: false positives cost time, false negatives leave hair inside.
+    /// Broad phase: which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are
+    /// tested one by one: false positives cost time, false negatives leave hair inside.
     fn may_hold(&self, _points: &[f32; 3 * LANES]) -> u32 {
         u32::MAX
     }
@@ -20,26 +20,26 @@ pub trait Obstacle: Sync {
 /// A link of a strand that is being placed.
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
-    /// Where it begins (m).
+    /// Its first point (m).
     pub parent: Vec3A,
-    /// How long it is (m).
+    /// Its length (m).
     pub length: f32,
-    /// Where it would end (m).
+    /// Its end without the obstacle (m).
     pub wanted: Vec3A,
 }
 
-/// Where a link that collides ends.
+/// The end of a link that collides.
 #[derive(Debug, Clone, Copy)]
 pub struct ObstacleCollision {
-    /// m.
+    /// Its position (m).
     pub at: Vec3A,
-    /// Normal of what it collides with, outwards, unit length.
+    /// Outward unit normal of the surface.
     pub normal: Vec3A,
-    /// Velocity of that (m/s).
+    /// Velocity of the surface (m/s).
     pub velocity: Vec3A,
 }
 
-/// Nothing to stay out of.
+/// The empty obstacle.
 pub(crate) struct Nowhere;
 
 impl Obstacle for Nowhere {

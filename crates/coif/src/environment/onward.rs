@@ -1,15 +1,17 @@
-//! From the last step on to the time that is drawn, of a body that is driven: less than one step.
+//! Extrapolation of hair on a driven body from the last step to the drawn time, by less than one step.
 //!
-//! Steps have a fixed length and frames do not, so a frame mostly ends between two steps, and where the body goes after
-//! it is not known yet. Hair goes on by its velocity there; its state does not change.
+//! Steps have a fixed length and frames do not, so a frame usually ends between two steps, and the pose of the body at the
+//! end of the next step is not known yet. Hair is extrapolated by its velocity; its state does not change.
 //!
-//! Model: in the frame of the scalp under the root, `y = P^-1 x`, a point goes on as in the last substep:
-//! `y' = y + a (y - y0) / dt`. With `P0`, `P` and `P'` the scalp before that substep, after it and at the drawn time, and
-//! `v = (x - P0 y0) / dt`, that is `x' = P' P^-1 z` with `z = x + a (x - P P0^-1 (x - v dt)) / dt`: on in the frame of the
-//! scalp as it is, then along with the scalp. What carries strands goes on to `z`, strands are laid along it there, where
-//! the body is, and then carried along; strands that a model moves itself go on at once, by
-//! `x' = P' P^-1 x + a R' R0^-1 (v - (x - P0 P^-1 x) / dt)`, a map of x and one of v.
-//! Symbols: x position (m), v velocity (m/s), a time to the drawn one (s), dt length of the substep (s), R rotations.
+//! Model: a point keeps its velocity of the last substep in the frame of the scalp under the root, `y = P^-1 x`:
+//! `y' = y + a (y - y0) / dt`. With `P0`, `P` and `P'` the pose of the scalp before that substep, after it and at the drawn
+//! time, and `v = (x - P0 y0) / dt`, that is `x' = P' P^-1 z` with `z = x + a (x - P P0^-1 (x - v dt)) / dt`: first in the
+//! frame of the current scalp, then rigidly with the scalp. Strips and hair meshes are extrapolated to `z`, strands are
+//! placed along them at the current pose of the body, and then carried with the scalp. Strands that a model moves itself
+//! are extrapolated in one evaluation, `x' = P' P^-1 x + a R' R0^-1 (v - (x - P0 P^-1 x) / dt)`, an affine map of x and a
+//! linear one of v.
+//! Symbols: x position (m), v velocity (m/s), a time from the last step to the drawn time (s), dt length of the substep
+//! (s), R rotations of the poses P.
 
 use fearless_simd::{Simd, SimdBase, f32x16};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
@@ -18,21 +20,21 @@ use crate::math::lanes::Vec3x;
 use crate::math::pose_lanes::{AffineLanes, PoseLanes};
 use crate::math::{LANES, RigidTransform};
 
-/// How hair goes on to the drawn time.
+/// Poses and times of the extrapolation to the drawn time.
 #[derive(Clone, Copy)]
 pub(crate) struct Onward<'a> {
-    /// Per primitive that the model moves: where the scalp under its root was before the last substep, and where it is now.
+    /// Per primitive that the model moves: pose of the scalp under its root before the last substep, and now.
     pub(crate) before: &'a [RigidTransform],
     pub(crate) now: &'a [RigidTransform],
-    /// Per strand: where that is now, and at the drawn time.
+    /// Per strand: pose of the scalp under its root now, and at the drawn time.
     pub(crate) strands_now: &'a [RigidTransform],
     pub(crate) strands_drawn: &'a [RigidTransform],
-    /// Length of the substep, and time to the drawn one (s).
+    /// Length of the substep, and time from the last step to the drawn time (s).
     pub(crate) dt: f32,
     pub(crate) ahead: f32,
 }
 
-/// The map that a rigid transform is; nothing moves to the bit where both poses are the same.
+/// The rigid map between two poses: exactly the identity where they are equal.
 fn map_between(from: &RigidTransform, to: &RigidTransform) -> Affine3A {
     if to == from {
         return Affine3A::IDENTITY;
@@ -42,7 +44,8 @@ fn map_between(from: &RigidTransform, to: &RigidTransform) -> Affine3A {
 }
 
 impl Onward<'_> {
-    /// How a point of a primitive goes on in the frame of the scalp as it is now: from its position (m) and velocity (m/s).
+    /// Extrapolation of a point of a primitive in the frame of the current scalp, from its position (m) and velocity
+    /// (m/s): `z` above.
     pub(crate) fn beside_scalp(&self, primitive: usize) -> impl Fn(Vec3, Vec3) -> Vec3 + use<> {
         let to_now = map_between(&self.before[primitive], &self.now[primitive]);
         let (dt, steps) = (self.dt, self.ahead / self.dt);
@@ -52,7 +55,7 @@ impl Onward<'_> {
         }
     }
 
-    /// How the points of a strand that the model moves itself go on.
+    /// Extrapolation of a strand that the model moves itself.
     pub(crate) fn of_strand(&self, strand: usize) -> StrandMotion {
         let [before, now, drawn] =
             [self.before[strand], self.strands_now[strand], self.strands_drawn[strand]];
@@ -66,7 +69,7 @@ impl Onward<'_> {
         StrandMotion { carried, by_place, by_velocity: turn * self.dt }
     }
 
-    /// Along with the scalp to the drawn time: the strands in sixteen lanes.
+    /// Map of the scalp from now to the drawn time, for the strands in sixteen lanes.
     #[inline(always)]
     pub(crate) fn carried<S: Simd>(&self, simd: S, strands: &[u32; LANES]) -> AffineLanes<S> {
         let now = PoseLanes::gather(self.strands_now, strands);
@@ -99,16 +102,16 @@ impl Onward<'_> {
     }
 }
 
-/// How one strand goes on.
+/// Extrapolation of one strand.
 pub(crate) struct StrandMotion {
-    /// Where the scalp takes points that it carries.
+    /// Map of embedded points.
     carried: Affine3A,
-    /// Where free points go by their place, and by their velocity.
+    /// Maps of the position and of the velocity of free points; their sum is the extrapolated position.
     by_place: Affine3A,
     by_velocity: Mat3A,
 }
 
-/// How sixteen strands go on.
+/// Extrapolation of sixteen strands.
 pub(crate) struct StrandMotions<S: Simd> {
     pub(crate) carried: AffineLanes<S>,
     pub(crate) by_place: AffineLanes<S>,
@@ -116,7 +119,7 @@ pub(crate) struct StrandMotions<S: Simd> {
 }
 
 impl StrandMotion {
-    /// Takes the points of a strand on. Segments get back their lengths, root to tip.
+    /// Extrapolates the points of a strand, then restores the segment lengths from root to tip.
     pub(crate) fn go_on(&self, embedded: usize, positions: &mut [Vec3], velocities: &[Vec3]) {
         let mut inner = [Vec3A::from(positions[0]); 2];
         for (i, (point, v)) in positions.iter_mut().zip(velocities).enumerate() {
@@ -148,10 +151,10 @@ mod tests {
         Onward { before, now, strands_now, strands_drawn, dt, ahead }.of_strand(0)
     }
 
-    /// Hair that moves rigidly with a scalp that turns evenly goes on with it; hair that swings beside goes on turning,
-    /// and no segment changes its length.
+    /// Hair that moves rigidly with a uniformly rotating scalp is extrapolated rigidly; hair that swings relative to the
+    /// scalp keeps its angular velocity, and no segment changes its length.
     #[test]
-    fn hair_goes_on_with_the_scalp_and_by_its_own_velocity() {
+    fn hair_is_extrapolated_with_the_scalp_and_by_its_own_velocity() {
         let (dt, ahead, spin) = (1.0 / 240.0, 1.0 / 500.0, 8.0);
         let pivot = Vec3::new(0.3, 0.0, -0.2);
         let scalp = |t: f32| {
@@ -167,10 +170,10 @@ mod tests {
         let mut found = at(&now);
         motion.go_on(1, &mut found, &rigid);
         for (found, truth) in found.iter().zip(at(&drawn)) {
-            // Rounding of a velocity, times the time.
+            // Rounding error of the velocity, times the extrapolated time.
             assert!(found.distance(truth) < 1e-6, "{found} {truth}");
         }
-        // Swings about its root in the frame of the scalp.
+        // Rotate the hair about its root in the frame of the scalp.
         let swing = |t: f32| RigidTransform::about(rest[0], Quat::from_rotation_z(5.0 * t));
         let path = |scalp: &RigidTransform, t: f32| at(&(*scalp * swing(t)));
         let (start, mut found) = (path(&now, 0.0), path(&now, 0.0));
@@ -188,14 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_move_stays() {
+    fn hair_at_rest_is_extrapolated_to_itself() {
         let pose = RigidTransform { rotation: Quat::from_rotation_x(0.7), translation: Vec3::ONE };
         let motion = motion([pose; 3], 0.004, 0.003);
         let line: Vec<Vec3> = (0..5).map(|i| Vec3::new(0.3, 0.1 * i as f32, 0.7)).collect();
         let mut found = line.clone();
         motion.go_on(2, &mut found, &[Vec3::ZERO; 5]);
         let off = found.iter().zip(&line).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        // The lengths of segments are taken up again from their root: an ulp each.
+        // Segment lengths are restored from the root: an ulp each.
         assert!(off < 2e-7, "{off} m");
     }
 }

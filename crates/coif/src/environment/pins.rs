@@ -1,4 +1,4 @@
-//! Points of strands that are tied to something: where each goes in a step.
+//! Pinned points of strands, with their positions in a step.
 
 use glam::Vec3;
 
@@ -9,14 +9,14 @@ pub struct PinTarget {
     pub strand: u32,
     /// Which point of it, counted from the root.
     pub point: u32,
-    /// Where it is at the start of the step (m).
+    /// Its position at the start of the step (m).
     pub start: Vec3,
-    /// Where it goes by the end of the step (m): within reach of the strand.
+    /// Its position at the end of the step (m): within reach of the strand.
     pub end: Vec3,
 }
 
 impl PinTarget {
-    /// Where it is at a fraction of the step (m).
+    /// Its position at a fraction of the step (m).
     pub fn at(&self, fraction: f32) -> Vec3 {
         if fraction >= 1.0 { self.end } else { self.start + (self.end - self.start) * fraction }
     }
@@ -27,7 +27,7 @@ impl PinTarget {
 pub struct Pins<'a>(&'a [PinTarget]);
 
 impl<'a> Pins<'a> {
-    /// These, which are sorted by strand and then by point.
+    /// From targets that are sorted by strand and then by point.
     pub fn new(targets: &'a [PinTarget]) -> Self {
         Self(targets)
     }

@@ -1,3 +1,8 @@
+//! Wind with gusts: the velocity of the air at a place and time.
+//!
+//! Gusts are value noise in space that drifts with the mean wind and changes with time; models read the velocity for
+//! their drag.
+
 use glam::{DVec3, Vec3};
 
 use crate::params::parameters;
@@ -21,23 +26,23 @@ const GUST_SIZE: f32 = 0.35;
 const GUST_RATE: f64 = 1.3;
 
 impl Wind {
-    /// Whether the air stands still everywhere.
+    /// Whether the air is at rest everywhere.
     pub fn is_still(&self) -> bool {
         self.velocity == Vec3::ZERO
     }
 
-    /// Velocity of the air (m/s) at a place and time (s), of a wind that has blown since time 0.
+    /// Velocity of the air (m/s) at a place and time (s), for a wind that has not changed since time 0.
     pub fn velocity_at(&self, p: Vec3, time: f64) -> Vec3 {
         self.velocity_with(&Gusts::default(), p, time)
     }
 
-    /// The same where gusts have drifted otherwise.
+    /// Velocity of the air (m/s) at a place and time (s), for gusts that have drifted with earlier winds.
     pub fn velocity_with(&self, gusts: &Gusts, p: Vec3, time: f64) -> Vec3 {
         let speed = self.velocity.length();
         if speed == 0.0 || self.gusts == 0.0 {
             return self.velocity;
         }
-        // Drift with the wind: gusts arrive from upwind.
+        // Drift with the wind, so that gusts come from upwind.
         let at = (p.as_dvec3() - gusts.drifted_by(self, time)).as_vec3() / GUST_SIZE;
         let phase = (time * GUST_RATE) as f32;
         let noise = |salt: u64| {
@@ -50,26 +55,26 @@ impl Wind {
     }
 }
 
-/// How far gusts have drifted: with the winds that blew, one after the other, so that they go on where the wind changes.
+/// Drift of the gusts with all winds up to now: gusts stay continuous where the wind changes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gusts {
-    /// Path of the air up to a time (m), and that time (s).
+    /// Displacement of the air (m) up to the time of the last change (s).
     pub(crate) drifted: DVec3,
     pub(crate) since: f64,
 }
 
 impl Gusts {
-    /// Path of the air up to a time (m) with a wind since the last change.
+    /// Displacement of the air (m) up to a time (s), with `wind` since the last change.
     fn drifted_by(&self, wind: &Wind, time: f64) -> DVec3 {
         self.drifted + wind.velocity.as_dvec3() * (time - self.since)
     }
 
-    /// Another wind blows from `time` (s) on.
+    /// Ends the wind `before` at `time` (s).
     pub(crate) fn change(&mut self, before: &Wind, time: f64) {
         *self = Self { drifted: self.drifted_by(before, time), since: time };
     }
 
-    /// Moves all gusts by `by` (m): the origin has moved the other way.
+    /// Moves all gusts by `by` (m), because the origin has moved by `-by`.
     pub(crate) fn shift(&mut self, by: DVec3) {
         self.drifted += by;
     }

@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_material_is_named() {
+    fn errors_name_the_invalid_parameter() {
         let fibre = Fibre { density: f32::NAN, ..Fibre::default() };
         let message = fibre.validate().unwrap_err().to_string();
         assert!(message.contains("density"), "{message}");

@@ -30,15 +30,15 @@ pub struct Groom {
     pub color: Option<Vec<Vec3>>,
     /// Transparency at each point, 0 opaque to 1 invisible, if the groom has one.
     pub transparency: Option<Vec<f32>>,
-    /// How many leading points of each strand move rigidly with the scalp (at least 1, the root).
+    /// Number of points at the root end of each strand that move rigidly with the scalp (at least 1, the root).
     pub embedded: Vec<u32>,
-    /// Where each strand grows on the body; empty until [`Groom::bind`].
+    /// Root binding of each strand to the body; empty until [`Groom::bind`].
     pub roots: Vec<RootBinding>,
     /// Material of the hair.
     pub fibre: Fibre,
-    /// The strips that the strands lie in, if the hair was made as strips.
+    /// The strips that the strands lie in, if the groom was made from strips.
     pub strips: Option<Box<strips::Strips>>,
-    /// The volume that the strands grow in, if the groom was made of one.
+    /// The volume that the strands grow in, if the groom was made from one.
     pub hair_mesh: Option<Arc<HairMesh>>,
 }
 

@@ -6,8 +6,8 @@ use crate::{Error, Result};
 impl Groom {
     /// The same groom with `points` points on every strand, at equal arc length.
     ///
-    /// Roots and tips stay where they are; the polyline between is followed, so a strand never
-    /// gets longer. Attributes are interpolated, embedded points cover the same length.
+    /// New points lie on the original polyline, with the same root and tip, so a strand never
+    /// gets longer. Attributes are interpolated; embedded points cover the same length.
     pub fn resampled(&self, points: usize) -> Result<Groom> {
         if points < 2 {
             let value = points as f64;
@@ -60,7 +60,7 @@ impl Groom {
     }
 }
 
-/// A place on a polyline: the segment and how far along it (0..1).
+/// A place on a polyline: a segment and a fraction of it (0..1).
 struct Place {
     segment: usize,
     fraction: f32,

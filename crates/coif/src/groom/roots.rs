@@ -6,17 +6,17 @@ use super::Groom;
 use crate::math::{ClosestTriangle, TriangleMesh, has_frame};
 use crate::{Error, Result};
 
-/// Binding of a strand's root: a place on a scalp triangle, and the triangle's frame in the rest shape.
+/// Binding of a strand's root: a point of a scalp triangle, and the triangle's frame in the rest shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootBinding {
     /// Index of the triangle in the body's mesh.
     pub triangle: u32,
-    /// Weights of the triangle's three corners; they add up to 1.
+    /// Barycentric coordinates: weights of the triangle's corners, with sum 1.
     pub barycentric: [f32; 3],
-    /// Rotation of the triangle's frame in the rest shape (world from triangle).
+    /// Rotation of the triangle's frame in the rest shape (`world_from_triangle`).
     pub rest_frame: Quat,
-    /// From the place on the triangle to the root in the rest shape (m, world axes): zero for a
-    /// root that lies on the surface.
+    /// Offset of the root from the point of the triangle in the rest shape (m, world axes): zero for a
+    /// root on the surface.
     pub offset: Vec3,
 }
 
@@ -26,9 +26,9 @@ impl RootBinding {
         self.rest_frame * Vec3::Y
     }
 
-    /// Binds places (m) to the closest triangles of a body's mesh in its rest shape, as strands, strips and columns of
-    /// hair meshes grow there. A triangle without an area, at the pole of a ball for instance, has no frame; roots
-    /// nearest to one are bound to the closest with an area, if there is any. All places are finite.
+    /// Binds root positions (m) of strands, strips or columns of hair meshes to the closest triangles of a body's mesh in
+    /// its rest shape. A triangle without an area, at the pole of a ball for instance, has no frame; roots closest
+    /// to one are bound to the closest triangle with an area, if there is any. All positions must be finite.
     pub fn nearest(mesh: &TriangleMesh, places: impl Iterator<Item = Vec3>) -> Result<Vec<Self>> {
         let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
         let (proper, search_proper) = (OnceCell::new(), OnceCell::new());
@@ -57,7 +57,7 @@ impl RootBinding {
     }
 }
 
-/// The triangles of a mesh that have a frame, by name, and a mesh of them.
+/// The indices of the triangles of a mesh that have a frame, and a mesh of these triangles.
 fn with_frames(mesh: &TriangleMesh) -> (Vec<usize>, TriangleMesh) {
     let all = 0..mesh.triangles.len();
     let names: Vec<usize> = all.filter(|&t| has_frame(mesh.corners(t))).collect();
@@ -69,8 +69,8 @@ fn with_frames(mesh: &TriangleMesh) -> (Vec<usize>, TriangleMesh) {
 impl Groom {
     /// Binds every root to the closest triangle of the body in its rest shape.
     ///
-    /// Returns the largest distance (m) between a root and the surface: a large one means that the groom belongs to
-    /// another body or has another unit.
+    /// Returns the largest distance (m) between a root and the surface: a large one indicates a groom for
+    /// another body or in another unit.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
         for (s, strand) in self.strands.iter().enumerate() {
             let root = strand.first().ok_or(Error::ShortStrand { strand: s, points: 0 })?;

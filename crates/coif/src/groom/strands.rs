@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-/// Polylines of any length, one after the other, root to tip.
+/// Polylines of any number of points, stored one after the other, root to tip.
 ///
 /// Strand `s` owns the points `first_point[s]..first_point[s + 1]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,20 +18,20 @@ impl Default for Strands {
 }
 
 impl Strands {
-    /// No strands yet.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No strands yet, with memory for this many.
+    /// An empty list with capacity for this many strands and points.
     pub fn with_capacity(strands: usize, points: usize) -> Self {
         let mut first_point = Vec::with_capacity(strands + 1);
         first_point.push(0);
         Self { first_point, positions: Vec::with_capacity(points) }
     }
 
-    /// Cuts `positions` into strands of the given point counts. `None` if they do not add up, or
-    /// if there are more points than 32 bits count.
+    /// Splits `positions` into strands of the given point counts. `None` if their sum is not the number of positions, or
+    /// does not fit in 32 bits.
     pub fn from_counts(
         counts: impl IntoIterator<Item = usize>,
         positions: Vec<Vec3>,
@@ -51,17 +51,17 @@ impl Strands {
         self.first_point.push(self.positions.len() as u32);
     }
 
-    /// How many strands there are.
+    /// Number of strands.
     pub fn strand_count(&self) -> usize {
         self.first_point.len() - 1
     }
 
-    /// How many points all strands have together.
+    /// Number of points of all strands.
     pub fn point_count(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there is no strand at all.
+    /// Whether there is no strand.
     pub fn is_empty(&self) -> bool {
         self.strand_count() == 0
     }
@@ -76,7 +76,7 @@ impl Strands {
         &self.positions[self.points_of(strand)]
     }
 
-    /// A strand's points, root to tip, to be moved.
+    /// A strand's points, root to tip, mutable.
     pub fn strand_mut(&mut self, strand: usize) -> &mut [Vec3] {
         let points = self.points_of(strand);
         &mut self.positions[points]
@@ -92,7 +92,7 @@ impl Strands {
         &self.positions
     }
 
-    /// All points in order, to be moved.
+    /// All points in order, mutable.
     pub fn positions_mut(&mut self) -> &mut [Vec3] {
         &mut self.positions
     }
@@ -113,7 +113,7 @@ impl Strands {
         Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
     }
 
-    /// Which strand and which of its points a point index belongs to.
+    /// The strand of a point index, and the index of the point in that strand.
     pub fn locate(&self, point: usize) -> (usize, usize) {
         let strand = self.first_point.partition_point(|&f| f as usize <= point) - 1;
         (strand, point - self.first_point[strand] as usize)

@@ -5,10 +5,10 @@ use crate::limits::MAX_GROOM_COORDINATE;
 use crate::{Error, Result};
 
 impl Groom {
-    /// Names the first obstacle to a simulation: no strands, a strand without
-    /// a segment, coinciding neighbours, a value that is not finite, an attribute of another size.
+    /// Returns an error for the first problem that prevents simulation: no strands, a strand without
+    /// a segment, coinciding neighbours, a value that is not finite, an attribute of the wrong size.
     pub fn validate(&self) -> Result<()> {
-        // A radius may come from a file in another unit, about which the reader warns: any positive one is valid.
+        // Accept any positive radius: one from a file in another unit gives a warning of the reader.
         let radius = self.fibre.radius;
         if !(radius.is_finite() && radius > 0.0) {
             let (name, expected) = ("fibre radius (m)".into(), "a positive number");
@@ -79,8 +79,8 @@ impl Groom {
         Ok(())
     }
 
-    /// Drops elements that [`Groom::validate`] would reject and that can be dropped: repeated points,
-    /// then strands with fewer than two points left. Returns how many points and strands went.
+    /// Drops repeated points, then strands with fewer than two points left, which [`Groom::validate`] would reject.
+    /// Returns the numbers of points and strands dropped.
     pub fn drop_degenerate(&mut self) -> (usize, usize) {
         let mut kept = Vec::with_capacity(self.strands.point_count());
         let mut counts = Vec::new();
@@ -117,7 +117,7 @@ impl Groom {
             if !self.roots.is_empty() {
                 self.roots = kept_strands.iter().map(|&s| self.roots[s]).collect();
             }
-            // Strips list strands: without one of them they belong to another groom.
+            // Drop the strips if strands are dropped: they refer to strands by index.
             self.strips = self.strips.take().filter(|_| dropped.1 == 0);
             let positions = kept.iter().map(|&p| self.strands.positions()[p]).collect();
             self.strands = super::Strands::from_counts(counts, positions).unwrap_or_default();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wrong_strand_and_point_are_named() {
+    fn errors_name_strand_and_point() {
         let good: &[Vec3] = &[Vec3::ZERO, Vec3::X];
         assert_eq!(groom(&[good]).validate(), Ok(()));
         assert_eq!(groom(&[]).validate(), Err(Error::EmptyGroom));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_parts_are_dropped_and_counted() {
+    fn degenerate_points_and_strands_are_dropped_and_counted() {
         let mut g = groom(&[
             &[Vec3::ZERO, Vec3::ZERO, Vec3::X],
             &[Vec3::Y, Vec3::Y],

@@ -1,23 +1,23 @@
-//! Direct solution of narrow banded systems, sixteen of them at a time, one per lane.
+//! Direct solution of narrow banded systems, sixteen at a time, one per lane.
 //!
 //! Unknowns are vectors; each is coupled with the [`BLOCKS`] before it and the [`BLOCKS`] after it, so
-//! that a matrix has eleven sub-diagonals of numbers. The factor `L D L^T` (L with ones on its diagonal)
+//! that a matrix has eleven sub-diagonals of numbers. The factorisation `L D L^T` (L with unit diagonal)
 //! replaces the matrix, no memory is allocated, and there is no pivoting: matrices must be positive
 //! definite.
 //!
-//! One row of a matrix in memory is [`ROW`] floats: three 3x3 blocks, to the unknown before, to the
-//! second and to the third before (row by row, sixteen lanes for each number), then the lower triangle
-//! of the block on the diagonal. Blocks that would reach before the first row are never read.
+//! One row of a matrix in memory is [`ROW`] floats: three 3x3 blocks that couple with the first, second and third
+//! unknown before (in row-major order, sixteen lanes for each number), then the lower triangle
+//! of the diagonal block. Blocks that would couple with unknowns before the first are never read.
 
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 
 use super::LANES;
 use super::lanes::{VECTOR, Vec3x};
 
-/// How many unknowns before itself an unknown is coupled with.
+/// Number of preceding unknowns that an unknown is coupled with.
 pub const BLOCKS: usize = 3;
 
-/// Where the diagonal block starts in a row, counted in numbers of sixteen lanes.
+/// Index of the first number of the diagonal block in a row, in numbers of sixteen lanes.
 pub(crate) const DIAGONAL: usize = 9 * BLOCKS;
 
 /// Floats of one row: the blocks before the diagonal and the lower triangle of the diagonal block.
@@ -26,8 +26,8 @@ pub const ROW: usize = (DIAGONAL + 6) * LANES;
 /// Numbers before the diagonal block in one line of the matrix.
 const BEFORE: usize = 3 * BLOCKS;
 
-/// Smallest pivot, as a fraction of the diagonal: rounding of a matrix that is barely positive must not
-/// turn it negative.
+/// Smallest pivot, as a fraction of the diagonal: rounding in a nearly singular matrix must not
+/// make a pivot negative.
 const MIN_PIVOT: f32 = 1e-6;
 
 /// Sixteen banded matrices of the same size, and their factors.
@@ -43,7 +43,7 @@ impl Banded {
         Self { band: vec![0.0; rows * ROW], level: Level::new() }
     }
 
-    /// The rows; see the module for their layout.
+    /// The rows, in the layout that the module describes.
     pub fn rows_mut(&mut self) -> &mut [f32] {
         &mut self.band
     }
@@ -67,12 +67,12 @@ impl Banded {
     }
 }
 
-/// [`Banded::factor`] for rows that lie elsewhere.
+/// [`Banded::factor`] for rows in the caller's memory.
 pub(crate) fn factor_lanes(level: Level, band: &mut [f32]) {
     dispatch!(level, simd => factor(simd, band));
 }
 
-/// [`Banded::solve`] for rows that lie elsewhere.
+/// [`Banded::solve`] for rows in the caller's memory.
 pub(crate) fn solve_lanes(level: Level, band: &[f32], vector: &mut [f32]) {
     dispatch!(level, simd => solve(simd, band, vector));
 }
@@ -96,8 +96,8 @@ fn store<S: Simd>(row: &mut [f32; ROW], at: usize, value: f32x16<S>) {
 /// Replaces sixteen matrices by their factors. Lower triangles of the diagonal blocks then hold
 /// `l10, l20, l21` and the inverses of the three pivots.
 ///
-/// Model: line by line, `w_k = a_k - sum_(m<k) w_m l_km`, `l_k = w_k / d_k`, `d = a - sum_k w_k l_k`;
-/// three lines, those of one unknown, at a time, so that each `l_km` is loaded once for all three.
+/// Model: for each scalar row, `w_k = a_k - sum_(m<k) w_m l_km`, `l_k = w_k / d_k`, `d = a - sum_k w_k l_k`;
+/// the three scalar rows of an unknown together, so that each `l_km` is loaded once for all three.
 #[inline(always)]
 fn factor<S: Simd>(simd: S, band: &mut [f32]) {
     let rows = band.as_chunks_mut::<ROW>().0;
@@ -113,12 +113,12 @@ fn factor<S: Simd>(simd: S, band: &mut [f32]) {
     }
 }
 
-/// Factors one row; `done` are the rows before it, the farthest first, used from the number `first`
-/// on.
+/// Factors one row; `done` are the preceding rows, the farthest first, of which scalar columns before `first` do not
+/// exist.
 #[inline(always)]
 fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW], first: usize) {
     let zero = f32x16::splat(simd, 0.0);
-    // Numbers of a line in the order of the columns: the farthest block first.
+    // Eliminate the scalar columns in ascending order: the farthest block first.
     let mut w = [[zero; BEFORE]; 3];
     for q in first..BEFORE {
         let other = done[q / 3];
@@ -126,7 +126,7 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
         let mut sum1 = load(simd, row, place(1, q));
         let mut sum2 = load(simd, row, place(2, q));
         for m in first..q {
-            // The factor's number that couples the earlier unknowns q and m.
+            // The element of the factor that couples the scalar unknowns q and m.
             let apart = q / 3 - m / 3;
             let number = if apart == 0 {
                 DIAGONAL + (q % 3) * (q % 3 - 1) / 2 + m % 3
@@ -179,7 +179,7 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
     store(row, DIAGONAL + 5, inverse2);
 }
 
-/// Where the number in column `q` of line `r` lies in a row.
+/// Index in a row of the number in scalar column `q` of scalar row `r`.
 #[inline(always)]
 const fn place(r: usize, q: usize) -> usize {
     9 * (BLOCKS - 1 - q / 3) + 3 * r + q % 3
@@ -190,7 +190,7 @@ const fn place(r: usize, q: usize) -> usize {
 fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
     let rows = band.as_chunks::<ROW>().0;
     let x = &mut vector.as_chunks_mut::<VECTOR>().0[..rows.len()];
-    // Solve with L.
+    // Forward substitution with L.
     for (j, row) in rows.iter().enumerate() {
         let mut y = Vec3x::of_row(simd, &x[j]);
         for k in 0..j.min(BLOCKS) {
@@ -204,13 +204,13 @@ fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
         y.z -= load(simd, row, DIAGONAL + 1) * y.x + load(simd, row, DIAGONAL + 2) * y.y;
         y.to_row(&mut x[j]);
     }
-    // Divide by the pivots and solve with the transpose of L.
+    // Divide by the pivots, then back substitution with the transpose of L.
     for (j, row) in rows.iter().enumerate().rev() {
         let mut y = Vec3x::of_row(simd, &x[j]);
         y.x *= load(simd, row, DIAGONAL + 3);
         y.y *= load(simd, row, DIAGONAL + 4);
         y.z *= load(simd, row, DIAGONAL + 5);
-        // Contributions of later unknowns.
+        // Subtract the contributions of later unknowns.
         for k in 0..BLOCKS.min(rows.len() - 1 - j) {
             let (later, known) = (&rows[j + 1 + k], Vec3x::of_row(simd, &x[j + 1 + k]));
             let l = |r: usize, c: usize| load(simd, later, 9 * k + 3 * r + c);
@@ -232,8 +232,8 @@ mod tests {
     use super::*;
     use crate::math::Random;
 
-    /// Fills lane after lane with `sum s g g^T + I`, where each g has four neighbouring unknowns:
-    /// positive definite for any numbers. Gives back the same matrices in full and in double precision.
+    /// Fills each lane with `sum s g g^T + I`, where each g involves four consecutive unknowns:
+    /// positive definite for any numbers. Returns the same matrices dense and in double precision.
     fn fill(rows: usize, seed: u64, stiff: f64) -> (Banded, Vec<Vec<f64>>) {
         let n = 3 * rows;
         let mut banded = Banded::new(rows);
@@ -260,7 +260,7 @@ mod tests {
             for i in 0..n {
                 for j in (3 * (i / 3).saturating_sub(BLOCKS))..=i {
                     let (row, before) = (i / 3, i / 3 - j / 3);
-                    // What the lanes hold is what both solve.
+                    // Round to single precision in both.
                     let value = dense[i * n + j] as f32;
                     (dense[i * n + j], dense[j * n + i]) = (value.into(), value.into());
                     banded.add(row, before, [i % 3, j % 3], lane, value);
@@ -294,15 +294,15 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn the_solution_is_that_of_a_full_matrix(rows in 1usize..25, seed in 0u64..1000) {
+        fn the_solution_is_that_of_a_dense_solver(rows in 1usize..25, seed in 0u64..1000) {
             let error = largest_error(rows, seed, 3.0);
             prop_assert!(error < 1e-4, "{error}");
         }
     }
 
-    /// Stiffness of a thousand masses costs three digits of seven, not all.
+    /// A condition number of some thousands may cost three to four of seven digits.
     #[test]
-    fn stiff_matrices_lose_no_more_than_their_condition() {
+    fn the_error_is_bounded_by_the_condition_number() {
         let error = largest_error(40, 5, 1000.0);
         assert!(error < 0.01, "{error}");
     }

@@ -1,39 +1,39 @@
 //! Numbers as bytes, little-endian: the format of checkpoints.
 
-/// Appends a whole number of 32 bits.
+/// Appends a 32-bit integer.
 pub fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-/// Appends a whole number of 64 bits.
+/// Appends a 64-bit integer.
 pub fn put_u64(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-/// Appends a number of double precision.
+/// Appends a double-precision number.
 pub fn put_f64(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-/// Appends numbers of single precision.
+/// Appends single-precision numbers.
 pub fn put_floats(out: &mut Vec<u8>, values: impl IntoIterator<Item = f32>) {
     values.into_iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
 }
 
-/// The numbers of single precision that some bytes hold; an incomplete last one is ignored.
+/// Decodes single-precision numbers; an incomplete last one is ignored.
 pub(crate) fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
     bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b))
 }
 
-/// Reads bytes from the front: `None` where there are too few, and nothing is consumed then.
+/// Reads from the front of a slice. Where too few bytes are left, methods return `None` and consume nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(
-    /// The unread rest.
+    /// The unread bytes.
     pub &'a [u8],
 );
 
 impl<'a> Reader<'a> {
-    /// So many bytes.
+    /// `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
@@ -51,27 +51,27 @@ impl<'a> Reader<'a> {
         self.array::<1>().map(|[b]| b)
     }
 
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number of single precision.
+    /// A single-precision number.
     pub fn f32(&mut self) -> Option<f32> {
         self.array().map(f32::from_le_bytes)
     }
 
-    /// A number of double precision.
+    /// A double-precision number.
     pub fn f64(&mut self) -> Option<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// So many numbers of single precision.
+    /// `count` single-precision numbers.
     pub fn floats(&mut self, count: usize) -> Option<impl Iterator<Item = f32> + use<'a>> {
         self.take(count.checked_mul(4)?).map(floats)
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back_and_no_more() {
+    fn written_values_are_read_back_and_nothing_beyond_the_end() {
         let mut bytes = vec![7];
         put_u32(&mut bytes, 5);
         put_u64(&mut bytes, 6);

@@ -1,13 +1,13 @@
-//! Memory as the processor fetches it: line by line.
+//! Memory aligned to cache lines, and prefetching.
 
 use std::ops::{Deref, DerefMut};
 
 use fearless_simd::{Level, Simd};
 
-/// Floats in a line of the cache: 64 bytes.
+/// Floats in a cache line of 64 bytes.
 const LINE: usize = 16;
 
-/// A slice of numbers that begins at the start of a cache line, so that no row of sixteen lies in two.
+/// A slice of numbers that starts at a cache line, so that no row of sixteen straddles two lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineAligned {
     memory: Vec<f32>,
@@ -18,7 +18,7 @@ pub(crate) struct LineAligned {
 impl LineAligned {
     pub(crate) fn zeros(len: usize) -> Self {
         let memory = vec![0.0; len + LINE - 1];
-        // Where memory cannot be aligned, it is only slower.
+        // Leave it unaligned where `align_offset` fails: that is only slower.
         let first = memory.as_ptr().align_offset(LINE * size_of::<f32>());
         let first = if first < LINE { first } else { 0 };
         Self { memory, first, len }
@@ -41,7 +41,7 @@ impl DerefMut for LineAligned {
     }
 }
 
-/// Prefetches the cache lines of a row. A hint that changes no result, and does nothing on processors other than x86.
+/// Prefetches the cache lines of a row. A hint without effect on results; does nothing on targets other than x86-64.
 #[inline(always)]
 pub(crate) fn prefetch<S: Simd>(simd: S, row: &[f32]) {
     #[cfg(target_arch = "x86_64")]
@@ -63,7 +63,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// Prefetches all of an item.
+/// Prefetches all cache lines of an item.
 #[inline]
 pub(crate) fn prefetch_whole<T>(level: Level, item: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -77,7 +77,7 @@ pub(crate) fn prefetch_whole<T>(level: Level, item: &T) {
     let _ = (level, item);
 }
 
-/// Prefetches one item of a slice.
+/// Prefetches the first cache line of an item of a slice.
 #[inline(always)]
 pub(crate) fn prefetch_item<T>(level: Level, items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_begin_at_a_line() {
+    fn numbers_start_at_a_cache_line() {
         for len in [0, 1, 16, 1000] {
             let mut numbers = LineAligned::zeros(len);
             assert_eq!(numbers.len(), len);

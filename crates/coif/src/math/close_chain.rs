@@ -1,5 +1,5 @@
-//! Closing the end gap of a chain of segments of fixed lengths by the smallest turns of its
-//! segments.
+//! Inverse kinematics of a chain of segments of fixed lengths: moves one of its points to a target by the smallest
+//! rotations of its segments.
 
 use glam::{Mat3, Vec3};
 
@@ -20,29 +20,30 @@ impl Line for [Vec3] {
     }
 }
 
-/// Maximum number of rounds: three or four suffice where the chain is not nearly straight.
-const ROUNDS: usize = 12;
+/// Largest number of Newton iterations: three or four suffice where the chain is not nearly straight.
+const MAX_ITERATIONS: usize = 12;
 
-/// Largest displacement of a segment in a round, as a fraction of its length.
+/// Largest displacement of the end of a segment in an iteration, as a fraction of its length.
 const MAX_TURN: f32 = 0.3;
 
-/// Distance (m) from the target that counts as zero, by the length of the chain: rounding.
+/// Gap at which the chain is closed, as a fraction of its length: rounding.
 const CLOSE: f32 = 1e-6;
 
-/// Regularisation of the turns of a straight chain.
+/// Regularisation of the matrix, relative to the length of the chain: the matrix of a straight chain is singular.
 const REGULAR: f32 = 1e-5;
 
-/// Mean square of the sine of the angles of segments to the direction in which a chain has to get shorter, below which it
-/// counts as straight, by the relative shortening.
+/// A chain counts as straight if the mean squared sine of the angles between its segments and the gap is below this
+/// times the relative shortening.
 const STRAIGHT: f32 = 0.1;
 
-/// Turns the segments between the points `first`, which stays, and `pinned` so that the latter gets to `target` (m);
-/// those from there to `last` are moved along. Returns the remaining gap (m): more than rounding if out of reach.
+/// Rotates the segments between the points `first`, which is fixed, and `pinned` so that the latter reaches `target` (m);
+/// points after it up to `last` are translated with it. Returns the remaining gap (m): more than rounding if out of reach.
 ///
-/// Model: the turns `w_j` of the segments `s_j` with the smallest `sum l_j |w_j|^2` that close the gap `g`, by Newton's
-/// method: segment j is moved by `l_j (1 - e_j e_j^T) u` with `sum l_j (1 - e_j e_j^T) u = g`, and gets back its length
-/// `l_j`. So the turns do not depend on how finely the chain is cut. A chain that is straight and has to get shorter is
-/// bent to the side first.
+/// Model: the rotations `w_j` of the segments with the smallest `sum l_j |w_j|^2` that close the gap `g`, by Newton's
+/// method: segment j is displaced by `l_j (1 - e_j e_j^T) u` with `sum l_j (1 - e_j e_j^T) u = g`, then rescaled to its
+/// length. The weights `l_j` make the result independent of the number of segments. A straight chain that has to get
+/// shorter is buckled to one side first, because its matrix is singular in that direction.
+/// Symbols: l_j length (m) and e_j direction of segment j, g gap (m), u multiplier of the constraint.
 pub(crate) fn close_chain<L: Line + ?Sized>(
     line: &mut L,
     [first, pinned, last]: [usize; 3],
@@ -53,7 +54,7 @@ pub(crate) fn close_chain<L: Line + ?Sized>(
     let start = line.at(pinned);
     let mut gap = target - start;
     let mut left = gap.length();
-    for round in 0..ROUNDS {
+    for iteration in 0..MAX_ITERATIONS {
         if left.is_nan() || left <= CLOSE * total {
             break;
         }
@@ -65,7 +66,7 @@ pub(crate) fn close_chain<L: Line + ?Sized>(
         let toward = gap / left;
         let along = (line.at(pinned) - line.at(first)).normalize_or(toward);
         let bends = toward.dot(matrix * toward) / total;
-        if round == 0 && toward.dot(along) < -0.5 && bends < STRAIGHT * left / total {
+        if iteration == 0 && toward.dot(along) < -0.5 && bends < STRAIGHT * left / total {
             buckle(line, [first, pinned], along, 2.0 * (left / total).sqrt(), &length);
         } else {
             let u = matrix.inverse() * gap;
@@ -87,7 +88,7 @@ fn outer(e: Vec3) -> Mat3 {
     Mat3::from_cols(e * e.x, e * e.y, e * e.z)
 }
 
-/// Adds to the directions of segments, by number and direction, and lays the chain out again with its lengths.
+/// Adds `by(number, direction)` to the directions of the segments, and recomputes the points with the lengths kept.
 fn turn<L: Line + ?Sized>(
     line: &mut L,
     [first, pinned]: [usize; 2],
@@ -106,7 +107,8 @@ fn turn<L: Line + ?Sized>(
     }
 }
 
-/// Bends a straight chain to one side: the segments by an angle (rad) that goes from `angle` to its opposite.
+/// Bends a straight chain to one side: rotates the segments by a cosine of their place, from `angle` (rad) at the first
+/// to `-angle` at the last.
 fn buckle<L: Line + ?Sized>(
     line: &mut L,
     [first, pinned]: [usize; 2],
@@ -137,7 +139,7 @@ mod tests {
             assert!(stretch.abs() < 1e-5, "{j}: {stretch}");
         }
         assert!((line[pinned].distance(target) - left).abs() < 1e-6);
-        // The rest beyond the pinned point moves along.
+        // Points after the pinned one are translated with it.
         let moved = line[pinned] - before[pinned];
         assert!((line[last] - before[last] - moved).length() < 1e-6);
         (line, left)
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bent_chain_closes_on_any_place_within_its_reach() {
+    fn a_bent_chain_reaches_any_target_within_its_length() {
         let line = curl();
         for by in [Vec3::X, -Vec3::Y, Vec3::Z].map(|n| n * 0.02) {
             let (_, left) = check(line.clone(), 20, line[20] + by);
@@ -157,9 +159,9 @@ mod tests {
         }
     }
 
-    /// A millimetre of 20 cm is closed by turns of about one over two hundred, spread over all segments.
+    /// A gap of 1 mm of a chain of 20 cm is closed by rotations of about 1/200 rad, distributed over all segments.
     #[test]
-    fn turns_are_spread_over_the_chain() {
+    fn rotations_are_distributed_over_the_chain() {
         let line = curl();
         let (found, left) = check(line.clone(), 29, line[29] + Vec3::X * 1e-3);
         assert!(left < 1e-6, "{left}");
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_chain_bends_to_the_side_where_it_has_to_get_shorter() {
+    fn a_straight_chain_buckles_where_it_has_to_get_shorter() {
         let line: Vec<Vec3> = (0..30).map(|i| Vec3::NEG_Y * (0.01 * i as f32)).collect();
         for shorter in [1e-5, 1e-3, 0.05] {
             let (_, left) = check(line.clone(), 25, line[25] + Vec3::Y * shorter);
@@ -180,9 +182,9 @@ mod tests {
         }
     }
 
-    /// Out of reach it ends as near as possible, along the line to the target; non-finite input leaves no NaN.
+    /// A chain out of reach ends near the point of its reach that is closest to the target; a NaN target changes nothing.
     #[test]
-    fn lengths_win_out_of_reach() {
+    fn lengths_are_kept_out_of_reach() {
         let line = curl();
         let reach: f32 = (2..=20).map(|j| line[j].distance(line[j - 1])).sum();
         let target = line[1] + Vec3::new(0.6, 0.8, 0.0) * (reach + 0.05);

@@ -1,17 +1,17 @@
-//! The closest place on a mesh: a small hierarchy of boxes, built once to bind roots.
+//! Closest point on a triangle mesh: a bounding volume hierarchy, built once to bind roots.
 
 use glam::Vec3;
 
 use super::triangle_mesh::TriangleMesh;
 
-/// The closest place on a mesh.
+/// The closest point on a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TriangleHit {
     /// Which triangle.
     pub triangle: usize,
-    /// Weights of its corners.
+    /// Barycentric coordinates: weights of its corners.
     pub barycentric: [f32; 3],
-    /// The place itself (m).
+    /// The point (m).
     pub point: Vec3,
 }
 
@@ -31,7 +31,7 @@ struct Node {
     right: u32,
 }
 
-/// Triangles per leaf: below this a test of the box costs more than a test of the triangles.
+/// Largest number of triangles per leaf: for fewer, the test of a box costs more than that of the triangles.
 const LEAF: usize = 4;
 
 impl<'a> ClosestTriangle<'a> {
@@ -48,7 +48,7 @@ impl<'a> ClosestTriangle<'a> {
         Some(Self { mesh, nodes, order })
     }
 
-    /// The place on the mesh that is closest to `p`; of equals, the one found first.
+    /// The point of the mesh that is closest to `p`; of equally close ones, the first in the traversal.
     pub fn closest(&self, p: Vec3) -> TriangleHit {
         let mut best = TriangleHit { triangle: 0, barycentric: [1.0, 0.0, 0.0], point: p };
         let mut best_distance2 = f32::INFINITY;
@@ -69,7 +69,7 @@ impl<'a> ClosestTriangle<'a> {
                     }
                 }
             } else {
-                // Visit the nearer child first: it goes on the stack last.
+                // Push the nearer child last, so that it is visited first.
                 let (a, b) = (n + 1, node.right);
                 let a_first = distance2_box(p, &self.nodes[a as usize])
                     <= distance2_box(p, &self.nodes[b as usize]);
@@ -119,7 +119,7 @@ fn distance2_box(p: Vec3, node: &Node) -> f32 {
     (p - p.clamp(node.lo, node.hi)).length_squared()
 }
 
-/// The point of a triangle that is closest to `p`, with its barycentric weights.
+/// The point of a triangle that is closest to `p`, with its barycentric coordinates.
 ///
 /// Model: Voronoi regions of the corners, the edges and the face, tested in that order (Ericson,
 /// *Real-Time Collision Detection*, 5.1.5).

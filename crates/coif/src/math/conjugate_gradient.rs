@@ -3,14 +3,14 @@
 /// Outcome of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SolveReport {
-    /// Iterations that were made.
+    /// Number of iterations.
     pub iterations: u32,
     /// Norm of the residual relative to that of the right-hand side.
     pub residual: f64,
 }
 
-/// Improves `x` until `apply(x)` is `rhs` but for the fraction `tolerance` of its size, or for `max_iterations`
-/// iterations. `diagonal` is that of the matrix, as preconditioner.
+/// Improves `x` until the norm of `rhs - apply(x)` is at most `tolerance` times that of `rhs`, or for `max_iterations`
+/// iterations. `diagonal` is that of the matrix, as Jacobi preconditioner.
 pub(crate) fn conjugate_gradient(
     mut apply: impl FnMut(&[f64], &mut [f64]),
     diagonal: &[f64],
@@ -59,10 +59,10 @@ pub(crate) fn conjugate_gradient(
 mod tests {
     use super::*;
 
-    /// A chain of springs between walls, pulled in the middle: a tent. As many iterations as unknowns
-    /// are enough.
+    /// A chain of springs between walls with a force in the middle has a piecewise linear displacement. The number of
+    /// unknowns bounds the number of iterations.
     #[test]
-    fn a_pulled_string_is_a_tent() {
+    fn a_loaded_string_is_piecewise_linear() {
         let n = 21;
         let apply = |x: &[f64], y: &mut [f64]| {
             for i in 0..n {

@@ -1,7 +1,7 @@
-//! Small full matrices in double precision: references, and constants that are found once.
+//! Small dense systems in double precision: for references, and for constants that are computed once.
 
-/// Replaces `rhs` by the solution of a symmetric positive definite system. The matrix, line by line,
-/// is replaced by its Cholesky factor. Gives back whether it was positive definite.
+/// Replaces `rhs` by the solution of a symmetric positive definite system. The matrix, in row-major order,
+/// is replaced by its Cholesky factor. Returns whether it was positive definite.
 pub(crate) fn solve_positive_definite(matrix: &mut [f64], rhs: &mut [f64]) -> bool {
     let n = rhs.len();
     for i in 0..n {

@@ -2,11 +2,10 @@ use glam::{Mat3, Quat, Vec3};
 
 use super::RigidTransform;
 
-/// The rigid transform that brings `from` closest to `to` in the least-squares sense.
+/// The rigid transform that maps `from` to `to` in the least-squares sense.
 ///
-/// Model: Davenport's q-method: the best rotation is the eigenvector of a symmetric 4x4 matrix with
-/// the largest eigenvalue, found here by Jacobi rotations. Points without spread give a pure
-/// translation.
+/// Model: Davenport's q-method: the optimal rotation, as a quaternion, is the eigenvector of a symmetric 4x4 matrix with
+/// the largest eigenvalue, computed here by Jacobi rotations. Coincident points give a pure translation.
 pub(crate) fn fit_rigid(from: &[Vec3], to: &[Vec3]) -> RigidTransform {
     let n = from.len().min(to.len());
     if n == 0 {
@@ -83,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_rigid_motion_is_found_again(
+        fn a_rigid_motion_is_recovered(
             axis in (-1.0f32..1.0, -1.0f32..1.0, 0.1f32..1.0), angle in -3.1f32..3.1,
             shift in (-2.0f32..2.0, -2.0f32..2.0, -2.0f32..2.0)
         ) {
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_points_do_not_break_it() {
+    fn one_point_gives_a_translation_and_none_the_identity() {
         let one = fit_rigid(&[Vec3::X], &[Vec3::Y]);
         assert!(one.point(Vec3::X).distance(Vec3::Y) < 1e-6);
         assert_eq!(fit_rigid(&[], &[]), RigidTransform::IDENTITY);

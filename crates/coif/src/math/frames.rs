@@ -38,7 +38,7 @@ impl RigidTransform {
         self.rotation * d
     }
 
-    /// The transform that undoes this one.
+    /// The inverse transform.
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { rotation, translation: -(rotation * self.translation) }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inverse_undoes_and_product_chains() {
+    fn inverse_and_product_agree_with_points() {
         let a = RigidTransform::about(Vec3::new(0.1, -0.4, 2.0), Quat::from_rotation_y(0.7));
         let b = RigidTransform {
             rotation: Quat::from_rotation_x(-1.1),
@@ -116,9 +116,9 @@ mod tests {
         assert!((a.point(pivot) - pivot).length() < 1e-6);
     }
 
-    /// Relative to an origin close by, a position 20 km away is as exact as one at the origin.
+    /// Relative to a nearby origin, a position 20 km away is as precise as one at the origin.
     #[test]
-    fn a_far_place_is_exact_relative_to_an_origin_close_to_it() {
+    fn a_far_position_is_precise_relative_to_a_nearby_origin() {
         let origin = DVec3::new(20_000.0, 0.0, -5_000.0);
         let far = WorldTransform {
             rotation: Quat::from_rotation_x(0.4),

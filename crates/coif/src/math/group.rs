@@ -1,15 +1,15 @@
-//! Values grouped by a key: a counting sort, distributed over threads by key.
+//! Grouping of values by key: a counting sort, distributed over threads by key.
 //!
-//! Every thread iterates over all values and writes those of its own keys, so that nothing is written
-//! twice and the order within a key is that of the values, whatever the number of threads.
+//! Every thread iterates over all values and writes those of its own keys, so that no two threads write to the same
+//! place, and the order within a key is that of the values for any number of threads.
 
-/// A source of values: the same ones, in the same order, in every call.
+/// A source that yields the same values in the same order in every call.
 pub(crate) trait Keyed: Sync {
     /// Calls `take` with every key and value, in order.
     fn each(&self, take: impl FnMut(u32, u32));
 }
 
-/// Minimum number of values per thread: fewer are not worth another pass over all of them.
+/// Smallest number of values per thread: for fewer, another pass over all values costs more than it saves.
 const MIN_PER_THREAD: usize = 1 << 16;
 
 /// Groups `count` values: those of key k are `values[first[k]..first[k + 1]]`, in order. All keys are
@@ -24,7 +24,7 @@ pub(crate) fn group(
     let threads = rayon::current_num_threads().min(count / MIN_PER_THREAD).max(1);
     first.clear();
     first.resize(keys + 2, 0);
-    // Count into the place after the next, so that filling leaves every start where it belongs.
+    // Count key k at index k + 2: after the prefix sum, index k + 1 is the start of k, and after filling its end.
     in_pieces(&mut first[2..], 0, threads, &|counts, from_key| {
         from.each(|key, _| {
             if let Some(count) = counts.get_mut((key as usize).wrapping_sub(from_key)) {
@@ -42,20 +42,20 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Smallest spare capacity (elements) of a list whose length changes from step to step: a few dozen such lists take
-/// some megabytes, and those of a few hundred strands do not grow again.
+/// Smallest spare capacity (elements) of a list whose length changes from step to step. A few dozen such lists take
+/// some megabytes; lists of a few hundred strands never grow beyond it.
 const MIN_ROOM: usize = 4096;
 
-/// The same of a list that belongs to a task of about a thousand points: there are thousands of them in a full head of
-/// hair, where [`MIN_ROOM`] would take gigabytes.
+/// Smallest spare capacity (elements) of a list of a task of about a thousand points. A full head of
+/// hair has thousands of tasks, for which [`MIN_ROOM`] would take gigabytes.
 const MIN_TASK_ROOM: usize = 256;
 
-/// Length from which on a list gets an eighth of it as spare capacity instead of all of it: doubling lists of millions
-/// costs too much memory.
+/// Length from which a list gets an eighth of its length as spare capacity instead of all of it: doubling lists of
+/// millions costs too much memory.
 const LARGE: usize = 1 << 20;
 
-/// Makes room for `length` elements in all. A list that has to grow, or has no room yet, gets room for twice as many and
-/// [`MIN_ROOM`] more: it allocates again only when it gets longer than that.
+/// Reserves capacity for `length` elements. A list that has to grow, or has no capacity yet, gets twice as much plus
+/// [`MIN_ROOM`], so that it allocates again only when it exceeds that.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
     if list.capacity() < length || list.capacity() == 0 {
         let spare = if length < LARGE { length + MIN_ROOM } else { length / 8 };
@@ -63,7 +63,7 @@ pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
     }
 }
 
-/// [`make_room`] for a task's list that was filled element by element, and had room for `before` when that began.
+/// [`make_room`] for a list of a task that has been filled element by element, where `before` is its capacity before that.
 pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
     if list.capacity() != before || before == 0 {
         let spare = if list.len() < LARGE { list.len() + MIN_TASK_ROOM } else { 0 };
@@ -71,7 +71,7 @@ pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
     }
 }
 
-/// Distributes the keys over threads.
+/// Divides the keys among threads.
 fn in_pieces(
     counts: &mut [u32],
     from_key: usize,
@@ -88,7 +88,7 @@ fn in_pieces(
     rayon::join(|| in_pieces(low, from_key, a, work), || in_pieces(high, from_key + half, b, work));
 }
 
-/// Puts values into their places; `next` holds where the first value of each key goes.
+/// Writes values to their places; `next` holds the next free place of each key.
 fn fill(from: &impl Keyed, next: &mut [u32], from_key: usize, values: &mut [u32], threads: usize) {
     if threads <= 1 || next.len() <= 1 {
         let base = next.first().copied().unwrap_or(0);

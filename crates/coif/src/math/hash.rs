@@ -1,9 +1,9 @@
 use glam::Vec3;
 
-/// A number that changes with any bit of any position, or with their order.
+/// A hash of all bits of all positions and of their order.
 ///
-/// Model: multiply and rotate per 32-bit word, finished by an avalanche. Not cryptographic; equal
-/// states have equal numbers on every machine.
+/// Model: multiply and rotate per 32-bit word, with an avalanche at the end. Not cryptographic; equal
+/// states have equal hashes on every machine.
 pub fn hash_positions(positions: &[Vec3]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut h = positions.len() as u64;
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_bit_and_the_order_matter() {
+    fn hash_depends_on_every_bit_and_on_the_order() {
         let a = [Vec3::X, Vec3::Y];
         let mut b = a;
         b[1].z = -0.0;

@@ -1,6 +1,5 @@
-//! Lines of points (strands, strips) in lanes: sixteen make a block, one per lane, and a block is a run of rows, one
-//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and how they are unpacked to their own
-//! order.
+//! Lines of points (strands, strips) in lanes: a block has sixteen lines, one per lane, and a row per point, root to tip
+//! ([`lanes`](super::lanes)). Here: the assignment of lines to blocks, and their unpacking in line order.
 
 use std::ops::Range;
 
@@ -14,8 +13,8 @@ use super::morton::morton_code;
 /// Lines per task.
 const LINES_PER_TASK: usize = 512;
 
-/// The order in which lines go into blocks: those alike by `likeness` next to each other, and among them those whose
-/// roots are neighbours in the box `lo..hi`, which collide with the same things.
+/// The order in which lines are put into blocks: by `likeness`, then along a Morton curve of their
+/// roots through the box `lo..hi`, so that the lines of a block collide with the same obstacles.
 pub(crate) fn order_for_lanes<K: Ord>(
     count: usize,
     likeness: impl Fn(usize) -> K,
@@ -27,30 +26,30 @@ pub(crate) fn order_for_lanes<K: Ord>(
     order
 }
 
-/// What a lane of a block holds: lanes that are not in use repeat the last one.
+/// The entry of a lane of a block; unused lanes repeat the last entry.
 pub(crate) fn in_lane<T>(block: &[T], lane: usize) -> &T {
     &block[lane.min(block.len() - 1)]
 }
 
-/// Where each line lies in the rows of all blocks, one block after the other.
+/// The place of each line in the rows of all blocks, one block after the other.
 pub(crate) struct LanePlaces {
     /// Per line: its first row, and its lane.
     place: Vec<(u32, u8)>,
-    /// Index of the first point of each line, in their own order; and the number of points.
+    /// Index of the first point of each line, in line order, and the total.
     first_point: Vec<u32>,
     blocks: Vec<PlacedBlock>,
-    /// Which lane, counted through all blocks, each line is in.
+    /// Per line: its lane, numbered over all blocks.
     lane_of: Vec<u32>,
     lines: Lines<1>,
     level: Level,
 }
 
-/// Where a block lies in the rows.
+/// The rows and lines of a block.
 pub(crate) struct PlacedBlock {
     pub(crate) rows: Range<usize>,
-    /// The lines in its lanes; lanes that are not in use repeat the last one.
+    /// The lines in its lanes; unused lanes repeat the last one.
     pub(crate) lines: [u32; LANES],
-    /// How many lanes are in use.
+    /// Number of lanes in use.
     lanes: usize,
 }
 
@@ -60,11 +59,11 @@ pub(crate) trait WriteBlock: Sync {
     fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]);
 }
 
-/// Blocks per task: some thousand points.
+/// Blocks per task: some thousands of points.
 const BLOCKS_PER_TASK: usize = 16;
 
 impl LanePlaces {
-    /// Blocks are given by the lines in their lanes and their number of rows.
+    /// From blocks, given by the lines in their lanes and their number of rows.
     pub(crate) fn new<'a>(
         first_point: &[u32],
         blocks: impl IntoIterator<Item = (&'a [u32], usize)>,
@@ -104,7 +103,7 @@ impl LanePlaces {
         });
     }
 
-    /// Uses another instruction set.
+    /// Selects another instruction set.
     #[cfg(test)]
     pub(crate) fn set_level(&mut self, level: Level) {
         self.level = level;
@@ -120,7 +119,7 @@ impl LanePlaces {
         self.first_point[line] as usize..self.first_point[line + 1] as usize
     }
 
-    /// Writes the value of `of` for a row and lane for all points, line after line.
+    /// Writes `of(row, lane)` for all points, line after line.
     pub(crate) fn unpack(&self, out: &mut [Vec3], of: impl Fn(usize, usize) -> Vec3 + Sync) {
         self.unpack_lines(0..self.place.len(), out, &of);
     }
@@ -153,7 +152,7 @@ impl LanePlaces {
     }
 }
 
-/// Halves the blocks until a task has few enough of them.
+/// Divides the blocks into tasks by halving.
 fn write_in_halves(
     blocks: &[PlacedBlock],
     mut lines: &mut [Line<'_, 1>],
@@ -182,7 +181,7 @@ mod tests {
     use crate::math::LANES;
 
     #[test]
-    fn likeness_goes_before_neighbourhood_and_that_before_the_index() {
+    fn lines_are_sorted_by_likeness_then_morton_code_then_index() {
         let roots = [3.0, 1.0, 3.0, 1.0, 0.0].map(|x| Vec3::X * x);
         let kinds = [1, 1, 0, 0, 0];
         let box_of_all = (Vec3::ZERO, Vec3::splat(3.0));
@@ -192,9 +191,9 @@ mod tests {
         assert_eq!((*in_lane(&[7, 8], 0), *in_lane(&[7, 8], 15)), (7, 8));
     }
 
-    /// Many lines of one to three points, in blocks in an order of their own, more than one task unpacks.
+    /// Lines of one to three points, in blocks in reverse order, enough for several tasks.
     #[test]
-    fn points_come_back_in_the_order_of_the_lines() {
+    fn points_are_unpacked_in_the_order_of_the_lines() {
         let count = 3 * LINES_PER_TASK + 5;
         let points = |line: usize| 1 + line % 3;
         let mut first_point = vec![0];

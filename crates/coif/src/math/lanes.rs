@@ -1,12 +1,11 @@
 //! Three-vectors in lanes: one strand per lane.
 //!
-//! Memory holds rows of sixteen strands, a cache line per coordinate. A pass takes a row at once
-//! ([`Vec3x`]) or in halves ([`Vec3x8`]): eight lanes fill one register of today's processors, so that
-//! long computations stay in registers, and the two halves run beside each other.
+//! Memory holds rows of sixteen strands, a cache line per coordinate. A kernel processes a whole row
+//! ([`Vec3x`]) or its halves ([`Vec3x8`]): eight lanes fill one AVX register, so that
+//! long computations stay in registers, and the two halves are independent instruction streams.
 //!
 //! Every function is `inline(always)` so that it is compiled for the instruction set of the dispatched
-//! kernel around it. Multiplications and additions are never fused: the bits are the same whatever
-//! the instruction set.
+//! kernel around it. Multiplications and additions are not fused, so that all instruction sets give the same bits.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -19,10 +18,10 @@ pub const LANES: usize = 16;
 /// Half of the lanes of a row.
 pub(crate) const HALF: usize = LANES / 2;
 
-/// Floats that one lane vector takes in memory: all x, then all y, then all z.
+/// Floats of one lane vector in memory: all x, then all y, then all z.
 pub(crate) const VECTOR: usize = 3 * LANES;
 
-/// Three-vectors in lanes of a given type.
+/// Declares three-vectors of a lane type.
 macro_rules! lane_vectors {
     ($(#[$about:meta])* $name:ident, $float:ident, $mask:ident) => {
         $(#[$about])*

@@ -1,5 +1,5 @@
-//! Points of lines (strands, strips) on their path from lanes to the order of the lines: sixteen lines at a time, in
-//! pieces of some whole lines of the cache.
+//! Output of points of lines (strands, strips) from lanes to line order: sixteen lines at a time, in
+//! pieces of whole cache lines.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -10,10 +10,10 @@ use glam::Vec3;
 use super::LANES;
 use super::lanes::Vec3x;
 
-/// One line's pieces of `N` lists.
+/// The slices of one line in `N` lists.
 pub(crate) type Line<'a, const N: usize> = [&'a mut [Vec3]; N];
 
-/// A list of every lane's pieces. Its memory is used again and again.
+/// Memory for a list of the slices of every lane, kept between calls.
 pub(crate) struct Lines<const N: usize> {
     memory: Mutex<Vec<Line<'static, N>>>,
 }
@@ -23,7 +23,7 @@ impl<const N: usize> Lines<N> {
         Self { memory: Mutex::new(Vec::with_capacity(lanes)) }
     }
 
-    /// Cuts lists into lines of so many points each, puts each at its lane, and gives all lanes to `visit`.
+    /// Splits lists into lines of `counts` points, orders them by lane, and passes all to `visit`.
     pub(crate) fn with(
         &self,
         counts: impl Iterator<Item = usize>,
@@ -31,7 +31,7 @@ impl<const N: usize> Lines<N> {
         mut lists: Line<'_, N>,
         visit: impl FnOnce(&mut [Line<'_, N>]),
     ) {
-        // Concurrent callers get new memory.
+        // Use the kept memory, or new memory if a concurrent caller has it.
         let memory = self.memory.try_lock().map(|mut m| std::mem::take(&mut *m));
         let mut lines = emptied(memory.unwrap_or_default());
         lines.resize_with(lane_of.len(), nothing);
@@ -53,7 +53,7 @@ fn nothing<'b, const N: usize>() -> Line<'b, N> {
     std::array::from_fn(|_| Default::default())
 }
 
-/// An empty list in the memory of another: collecting from a list keeps its memory.
+/// An empty list with the memory of another: collecting a mapped list in place keeps its allocation.
 fn emptied<'b, const N: usize>(mut lines: Vec<Line<'_, N>>) -> Vec<Line<'b, N>> {
     lines.clear();
     lines.into_iter().map(|_| nothing()).collect()
@@ -77,10 +77,10 @@ impl<const N: usize> fmt::Debug for Lines<N> {
     }
 }
 
-/// Four vectors of sixteen lanes, lane by lane: twelve numbers in a row for each.
+/// Four vectors of each of sixteen lanes: three groups of four numbers per lane.
 pub(crate) type Four = [[[f32; 4]; LANES]; 3];
 
-/// Lays four rows out lane by lane.
+/// Transposes four rows to four vectors per lane.
 #[inline(always)]
 pub(crate) fn lay_out<S: Simd>(simd: S, [a, b, c, d]: [Vec3x<S>; 4], to: &mut Four) {
     let [first, second, third] = to;
@@ -89,7 +89,7 @@ pub(crate) fn lay_out<S: Simd>(simd: S, [a, b, c, d]: [Vec3x<S>; 4], to: &mut Fo
     interleave(simd, [c.z, d.x, d.y, d.z], third);
 }
 
-/// Four rows of lanes as lanes of four.
+/// Transposes four rows of lanes to lanes of four numbers.
 #[inline(always)]
 fn interleave<S: Simd>(simd: S, [a, b, c, d]: [f32x16<S>; 4], to: &mut [[f32; 4]; LANES]) {
     let (even, odd) = (simd.interleave_f32x16(a, c), simd.interleave_f32x16(b, d));
@@ -101,7 +101,7 @@ fn interleave<S: Simd>(simd: S, [a, b, c, d]: [f32x16<S>; 4], to: &mut [[f32; 4]
     }
 }
 
-/// One lane of four rows.
+/// The four vectors of a lane.
 #[inline(always)]
 pub(crate) fn four(piece: &Four, l: usize) -> [Vec3; 4] {
     let [a, b, c] = [piece[0][l], piece[1][l], piece[2][l]];
@@ -113,10 +113,10 @@ pub(crate) fn four(piece: &Four, l: usize) -> [Vec3; 4] {
     ]
 }
 
-/// Rows that are written at a time: those of a line are three whole lines of the cache.
+/// Rows that are written at a time: 192 bytes of each line, three whole cache lines.
 pub(crate) const WRITTEN: usize = 16;
 
-/// Writes so many rows to the lines in their lanes, from the point `first` on, as far as each line goes.
+/// Writes `count` rows to the lines in their lanes, from the point `first` on, up to the end of each line.
 #[inline(always)]
 pub(crate) fn write_rows<S: Simd>(
     simd: S,
@@ -129,7 +129,7 @@ pub(crate) fn write_rows<S: Simd>(
     for begin in (0..count).step_by(WRITTEN) {
         let rows = (count - begin).min(WRITTEN);
         for (k, to) in pieces.iter_mut().enumerate().take(rows.div_ceil(4)) {
-            // Repeat the last row as padding, which is not written.
+            // Pad with the last row; padding is not written to the lines.
             let four = [0, 1, 2, 3].map(|i| row((begin + 4 * k + i).min(count - 1)));
             lay_out(simd, four, to);
         }
@@ -154,9 +154,9 @@ mod tests {
     use super::super::lanes::{VECTOR, lane, set_lane};
     use super::*;
 
-    /// Every line gets its own points, whatever its length, and not one more.
+    /// Every line gets exactly its own points, for all lengths.
     #[test]
-    fn rows_go_to_their_lines() {
+    fn rows_are_written_to_their_lines() {
         let counts: Vec<usize> = (0..LANES).map(|l| 1 + (l * 7) % 40).collect();
         let mut rows = vec![[0.0; VECTOR]; 40];
         for (i, row) in rows.iter_mut().enumerate() {

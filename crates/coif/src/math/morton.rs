@@ -1,7 +1,7 @@
 use glam::Vec3;
 
-/// The place of a point on a Morton curve through the box `lo..hi`: the bits of its coordinates, interleaved, ten each.
-/// Points with close numbers are close together.
+/// The Morton code of a point in the box `lo..hi`: the interleaved bits of its coordinates, ten each.
+/// Points with close codes are usually close together.
 pub fn morton_code(p: Vec3, lo: Vec3, hi: Vec3) -> u32 {
     let size = (hi - lo).max(Vec3::splat(1e-9));
     let cell = ((p - lo) / size * 1023.0).clamp(Vec3::ZERO, Vec3::splat(1023.0));

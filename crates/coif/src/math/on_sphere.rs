@@ -1,4 +1,4 @@
-//! Points at a given distance from another, outside of obstacles: where a segment that keeps its length can end.
+//! Points on a sphere outside of obstacles: collision-free ends of a segment of fixed length around its first point.
 
 use glam::Vec3;
 
@@ -9,14 +9,14 @@ pub(crate) struct HalfSpace {
     pub(crate) offset: f32,
 }
 
-/// Sines and cosines of the circles that are searched where no plane leads out: 30 to 150 degrees.
+/// Sines and cosines of the circles of [`search_around`]: 30 to 150 degrees from the wanted direction.
 const RINGS: [(f32, f32); 5] =
     [(0.5, 0.866_025_4), (0.866_025_4, 0.5), (1.0, 0.0), (0.866_025_4, -0.5), (0.5, -0.866_025_4)];
 
 /// Number of directions per circle.
 const STEPS_AROUND: usize = 8;
 
-/// Sines and cosines around a circle, in half steps.
+/// Sines and cosines of the directions on a circle, in half steps.
 const AROUND: [(f32, f32); 16] = {
     let (a, b, c) = (0.382_683_43, std::f32::consts::FRAC_1_SQRT_2, 0.923_879_5);
     [
@@ -68,8 +68,8 @@ pub(crate) fn nearest_allowed(
     best.map(|(p, _)| p)
 }
 
-/// The point of the sphere nearest to `p` on the edge of a half-space; the farthest out if it does not
-/// reach that far.
+/// The point of the sphere nearest to `p` on the boundary of a half-space; if the two do not intersect, the point of the
+/// sphere closest to the boundary.
 fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 {
     let lift = ((h.offset - h.normal.dot(parent)) / length).clamp(-1.0, 1.0);
     let along = (p - parent) / length;
@@ -79,7 +79,7 @@ fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 
     parent + (h.normal * lift + tangent * (1.0 - lift * lift).max(0.0).sqrt()) * length
 }
 
-/// The two points of the sphere that lie on both planes, if they intersect there.
+/// The two points of the sphere on both boundary planes, if there are any.
 fn intersect_circles(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
     let (ha, hb) =
         ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);
@@ -97,8 +97,8 @@ fn intersect_circles(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) ->
     Some([side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length))
 }
 
-/// The direction nearest to `along`, of a few dozen, whose point on the sphere is not deep, and its depth
-/// (m); if there is none, the one that is least deep. `out` is tested first.
+/// Of a few dozen directions, the one nearest to `along` whose point on the sphere is outside of all obstacles; if there
+/// is none, the one with the smallest depth. Returns it with its depth (m). `out` is tested first.
 pub(crate) fn search_around(
     parent: Vec3,
     length: f32,
@@ -118,11 +118,11 @@ pub(crate) fn search_around(
         best.1 <= 0.0
     };
     consider(out);
-    // Circles around the wanted direction, wider and wider, until one leaves all obstacles.
+    // Test circles of increasing angle around the wanted direction, until one has a direction without collision.
     for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
         let mut found = false;
         for step in 0..STEPS_AROUND {
-            // Every second circle is turned by half a step.
+            // Offset every second circle by half a step.
             let (s, c) = AROUND[(2 * step + ring % 2) % AROUND.len()];
             found = consider(along * cos + (side * c + other * s) * sin);
         }

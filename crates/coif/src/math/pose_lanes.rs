@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::lanes::Vec3x;
 use super::{LANES, RigidTransform};
 
-/// Rigid transforms of sixteen lines as they are kept: quaternions, then translations (m), a row of lanes each.
+/// Rigid transforms of sixteen lines: quaternions, then translations (m), a row of lanes per component.
 pub(crate) struct PoseLanes([[f32; LANES]; 7]);
 
 impl PoseLanes {
@@ -23,7 +23,7 @@ impl PoseLanes {
         Self(rows)
     }
 
-    /// Which lanes have the same pose in another.
+    /// The lanes in which both have the same pose.
     #[inline(always)]
     fn same<S: Simd>(&self, simd: S, other: &Self) -> mask32x16<S> {
         let mut same = mask32x16::splat(simd, true);
@@ -33,7 +33,7 @@ impl PoseLanes {
         same
     }
 
-    /// The maps of the transforms.
+    /// The transforms as affine maps.
     #[inline(always)]
     pub(crate) fn maps<S: Simd>(&self, simd: S) -> AffineLanes<S> {
         let row = |k: usize| f32x16::from_slice(simd, &self.0[k]);
@@ -53,8 +53,7 @@ impl PoseLanes {
         }
     }
 
-    /// The transforms that take lines from these poses, whose maps are `maps`, to others; where both are the same, nothing
-    /// moves, to the bit.
+    /// The transforms from these poses, whose maps are `maps`, to others; exactly the identity where both are equal.
     #[inline(always)]
     pub(crate) fn to<S: Simd>(
         &self,
@@ -80,7 +79,7 @@ impl PoseLanes {
     }
 }
 
-/// An affine map per lane: columns of a matrix, then what is added.
+/// An affine map per lane: the columns of a matrix, and a translation.
 #[derive(Clone, Copy)]
 pub(crate) struct AffineLanes<S: Simd> {
     pub(crate) columns: [Vec3x<S>; 3],
@@ -88,7 +87,7 @@ pub(crate) struct AffineLanes<S: Simd> {
 }
 
 impl<S: Simd> AffineLanes<S> {
-    /// Columns of the rotations from those of `from`.
+    /// Columns of the rotations from `from` to these.
     #[inline(always)]
     pub(crate) fn rotation_from(&self, from: &Self) -> [Vec3x<S>; 3] {
         let ([x, y, z], [u, v, w]) = (self.columns, from.columns);

@@ -1,11 +1,11 @@
-//! Random numbers that depend on a seed only, the same on every machine: splitmix64, written once.
+//! Pseudo-random numbers that depend only on a seed, the same on every machine: splitmix64.
 
 use glam::Vec3;
 
 /// Increment of the state of splitmix64: 2^64 over the golden ratio.
 pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser of splitmix64: a bijection whose values for neighbours are independent.
+/// The finaliser of splitmix64: a bijection whose values at consecutive integers are statistically independent.
 pub(crate) fn mix_bits(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -50,7 +50,7 @@ impl Random {
         lo + (hi - lo) * self.unit()
     }
 
-    /// A whole number below `count`; 0 if that is 0.
+    /// An integer below `count`; 0 if that is 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.bits() >> 33) as usize % count.max(1)
     }
@@ -60,7 +60,7 @@ impl Random {
         Vec3::new(self.signed(), self.signed(), self.signed())
     }
 
-    /// Puts items into a random order (Fisher-Yates).
+    /// Shuffles items (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));

@@ -45,7 +45,7 @@ impl<S: Simd> Symmetric<S> {
         self
     }
 
-    /// `A - B C^T` where it is symmetric.
+    /// `A - B C^T`, for a `B C^T` that is symmetric.
     #[inline(always)]
     pub(crate) fn minus_product(&self, b: &Columns<S>, c: &Columns<S>) -> Self {
         let (u, v, p, q) = (b.x, b.y, c.x, c.y);
@@ -59,7 +59,7 @@ impl<S: Simd> Symmetric<S> {
         }
     }
 
-    /// Itself where the mask is set, zero elsewhere.
+    /// `self` where the mask is set, zero elsewhere.
     #[inline(always)]
     pub(crate) fn only(self, mask: mask32x16<S>) -> Self {
         let o = f32x16::splat(self.xx.simd, 0.0);

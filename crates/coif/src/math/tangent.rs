@@ -1,4 +1,4 @@
-//! Vectors and matrices of two dimensions in lanes, in the plane at right angles to a direction.
+//! Two-dimensional vectors and matrices in lanes, in the plane perpendicular to a direction.
 
 use fearless_simd::{Select, Simd, SimdBase, f32x16, mask32x16};
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -19,7 +19,7 @@ impl<S: Simd> Vec2x<S> {
         Self { x: o, y: o }
     }
 
-    /// Itself where the mask is set, `other` elsewhere.
+    /// `self` where the mask is set, `other` elsewhere.
     #[inline(always)]
     pub(crate) fn or(self, mask: mask32x16<S>, other: Self) -> Self {
         Self { x: mask.select(self.x, other.x), y: mask.select(self.y, other.y) }
@@ -68,7 +68,9 @@ pub(crate) struct Columns<S: Simd> {
 }
 
 impl<S: Simd> Columns<S> {
-    /// Two unit vectors at right angles to a unit vector and to each other, without a branch.
+    /// Two unit vectors perpendicular to a unit vector and to each other, without a branch.
+    ///
+    /// Source: Duff et al., *Building an Orthonormal Basis, Revisited*, JCGT 2017.
     #[inline(always)]
     pub(crate) fn tangents(e: Vec3x<S>) -> Self {
         let simd = e.x.simd;
@@ -99,13 +101,13 @@ impl<S: Simd> Columns<S> {
         Vec2x { x: self.x.dot(v), y: self.y.dot(v) }
     }
 
-    /// After a map of the plane.
+    /// The composition with a map `m` of the plane, `m` first.
     #[inline(always)]
     pub(crate) fn after(&self, m: &Matrix2<S>) -> Self {
         Self { x: self.mul(m.x), y: self.mul(m.y) }
     }
 
-    /// Itself where the mask is set, zero elsewhere.
+    /// `self` where the mask is set, zero elsewhere.
     #[inline(always)]
     pub(crate) fn only(self, mask: mask32x16<S>) -> Self {
         let none = Vec3x::splat(self.x.x.simd, glam::Vec3::ZERO);
@@ -177,7 +179,7 @@ impl<S: Simd> Symmetric2<S> {
         Self { xx: self.yy * scale, xy: self.xy * scale * -1.0, yy: self.xx * scale }
     }
 
-    /// `A^T B` where it is symmetric.
+    /// `A^T B`, if that is symmetric.
     #[inline(always)]
     pub(crate) fn product(a: &Matrix2<S>, b: &Matrix2<S>) -> Self {
         Self {
@@ -187,7 +189,7 @@ impl<S: Simd> Symmetric2<S> {
         }
     }
 
-    /// Itself where the mask is set, zero elsewhere.
+    /// `self` where the mask is set, zero elsewhere.
     #[inline(always)]
     pub(crate) fn only(self, mask: mask32x16<S>) -> Self {
         let o = f32x16::splat(self.xx.simd, 0.0);

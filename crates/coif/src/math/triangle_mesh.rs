@@ -14,7 +14,8 @@ pub struct TriangleMesh {
 }
 
 impl TriangleMesh {
-    /// An ellipsoid about the origin with these half axes (m): rows from the pole at +y to that at -y, and columns around y.
+    /// An ellipsoid about the origin with the semi-axes `radii` (m): `rows` from the pole at +y to that at -y, `columns`
+    /// around y.
     pub fn ellipsoid(radii: Vec3, rows: u32, columns: u32) -> Self {
         let mut mesh = Self::default();
         for (i, j) in (0..=rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
@@ -28,7 +29,7 @@ impl TriangleMesh {
         mesh
     }
 
-    /// Names the first triangle with a missing vertex, or the first vertex that is not finite.
+    /// Returns an error for the first vertex that is not finite, or the first triangle with a missing vertex.
     pub fn validate(&self) -> Result<()> {
         if let Some(vertex) = self.positions.iter().position(|p| !p.is_finite()) {
             return Err(Error::VertexNotFinite { vertex });
@@ -47,12 +48,12 @@ impl TriangleMesh {
         self.triangles[triangle].map(|v| self.positions[v as usize])
     }
 
-    /// World from triangle: x along the first edge, y out of the surface.
+    /// `world_from_triangle`: x along the first edge, y along the outward normal.
     pub fn triangle_frame(&self, triangle: usize) -> Quat {
         triangle_frame(self.corners(triangle))
     }
 
-    /// Unit normals per vertex, weighted by the area of the triangles around it.
+    /// Unit normal per vertex: the mean normal of its triangles, weighted by area.
     pub fn vertex_normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for t in 0..self.triangles.len() {
@@ -75,18 +76,18 @@ impl TriangleMesh {
     }
 }
 
-/// Height (m) over its longest edge below which a triangle has no well-defined frame: a thousandth of a millimetre.
-/// Positions a metre from the origin are rounded to a tenth of that, so the frame of a lower triangle would be noise.
+/// Smallest height (m) over its longest edge of a triangle with a well-defined frame: a thousandth of a millimetre.
+/// Positions a metre from the origin are rounded to a tenth of that, so the frame of a thinner triangle would be noise.
 const MIN_HEIGHT: f32 = 1e-6;
 
-/// Whether a triangle is large enough to have a frame that follows it.
+/// Whether a triangle is large enough for a well-defined frame.
 pub(crate) fn has_frame([a, b, c]: [Vec3; 3]) -> bool {
     let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
     (b - a).cross(c - a).length() > longest * MIN_HEIGHT
 }
 
-/// World from triangle: x along the first edge, y out of the surface. A triangle without an area
-/// gets some frame that still follows its first edge.
+/// `world_from_triangle`: x along the first edge, y along the outward normal. For a triangle without an area, y is any
+/// direction perpendicular to the first edge.
 pub(crate) fn triangle_frame([a, b, c]: [Vec3; 3]) -> Quat {
     let x = (b - a).normalize_or(Vec3::X);
     let n = (b - a).cross(c - a);
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frame_follows_a_turned_triangle() {
+    fn frame_rotates_with_the_triangle() {
         let corners = [Vec3::ZERO, Vec3::new(0.0, 0.0, 2.0), Vec3::new(1.0, 0.0, 0.5)];
         let turn = Quat::from_euler(glam::EulerRot::YXZ, 0.4, -1.3, 2.0);
         let turned = triangle_frame(corners.map(|p| turn * p + Vec3::ONE));
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_triangles_still_have_a_frame() {
+    fn degenerate_triangles_have_a_finite_frame() {
         assert!(has_frame([Vec3::ZERO, Vec3::Y, Vec3::X]));
         assert!(!has_frame([Vec3::ZERO; 3]) && !has_frame([Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0]));
         assert!(!has_frame([Vec3::ZERO, Vec3::Y * 1e-8, Vec3::X * 1e-8]));

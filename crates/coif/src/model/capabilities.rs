@@ -1,12 +1,12 @@
-//! What a model can do, as data.
+//! The capabilities of a model, as data.
 
 use super::ModelSettings;
 use crate::contact::{Access, Acts, ContactSettings};
 
-/// What a model moves; strands are grown from it.
+/// The primitives that a model moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// The strands themselves, a particle per point.
+    /// Strands, with a particle per point.
     Strand,
     /// Strips that carry strands.
     Strip,
@@ -14,28 +14,26 @@ pub enum Primitive {
     HairMesh,
 }
 
-/// What a model can do besides moving hair.
+/// The primitives that a model moves, and its optional capabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capabilities {
-    /// What it moves.
+    /// The primitives that it moves.
     pub moves: Primitive,
-    /// How contact reaches its hair.
+    /// The access of contacts to its hair.
     pub contact: Access,
-    /// Whether it divides a step into substeps and samples the body's surface in between. The
-    /// [`FieldObstacle`](super::FieldObstacle) it sees has a motion then, which costs memory for a second field.
+    /// Whether it divides a step into substeps and samples the body's surface between its start and end. Its
+    /// [`FieldObstacle`](super::FieldObstacle) has a motion then, which costs memory for a second field.
     pub splits_steps: bool,
-    /// The longest step (s) that it is meant for. A simulation with longer ones divides them, with the body's
-    /// pose at the end of each.
+    /// The longest step (s) that it supports. A simulation divides longer ones, with the body's pose at the end of each.
     pub longest_step: f32,
-    /// Preferred number of steps per call of [`Model::steps`](super::Model::steps), where nothing happens between them.
+    /// Preferred number of steps per call of [`Model::steps`](super::Model::steps), where nothing else runs between them.
     pub steps_at_once: usize,
-    /// Whether it takes [pins](super::Environment::pins), and if so how many points at the root the scalp carries at
-    /// least.
+    /// `None` if it does not take [pins](super::Environment::pins); otherwise the smallest number of embedded points.
     pub pins: Option<usize>,
 }
 
 impl Capabilities {
-    /// A model with a particle per point of each strand that takes a step of any length at once.
+    /// A model with a particle per point of each strand that takes steps of any length.
     pub const STRANDS: Self = Self {
         moves: Primitive::Strand,
         contact: Access::AFTER_STEP,
@@ -56,8 +54,8 @@ impl ModelSettings {
             .collect()
     }
 
-    /// The names of the models that take a contact, and when it acts on their hair: a row of the table of models and
-    /// contacts.
+    /// The names of the models that take a contact, and when it acts on their hair: a row of the compatibility table of
+    /// models and contacts.
     pub fn taking(contact: &ContactSettings) -> Vec<(&'static str, Acts)> {
         let models = Self::NAMES.iter().filter_map(|name| Self::by_name(name).ok());
         let acts = |model: Self| Some((model.name(), contact.acts(model.capabilities().contact)?));

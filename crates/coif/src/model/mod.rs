@@ -1,4 +1,4 @@
-//! How hair moves: one folder per published method.
+//! Models of hair motion: one folder per published method.
 //!
 //! A model owns its state and advances it in an [`Environment`]. Strands are read from it, or grown on its primitives.
 
@@ -28,17 +28,17 @@ use crate::model::cantilever::StripLanes;
 use crate::params::Parameters;
 use crate::{Error, Result};
 
-/// Outcome of a step: what could not be done as requested.
+/// Outcome of a step: what was quarantined, left inside, skipped or not solved.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReport {
-    /// Strands that were not finite and were reset to their rest shape, and those whose root had no finite pose and
-    /// stayed where it was.
+    /// Strands that became non-finite and were reset to their rest shape, and those whose root had no finite pose and
+    /// kept the last one.
     pub quarantined: Vec<u32>,
-    /// Particles left inside the body: no position outside was found at the right length, which has priority.
+    /// Particles left inside the body: no position outside was found at the length of the segment, which has priority.
     pub unresolved: u64,
     /// Points that were inside of the body at the start, and are pushed out gradually.
     pub began_inside: u64,
-    /// Largest depth of these at the start (m).
+    /// Their largest depth at the start (m).
     pub began_inside_depth: f32,
     /// Time (s) that was not simulated because a frame was longer than the [cap on
     /// catch-up](crate::simulation::Simulation::set_max_catch_up): hair was carried along with the body over it.
@@ -58,10 +58,11 @@ pub struct StepReport {
 pub struct PinReport {
     /// Points that are pinned.
     pub count: u32,
-    /// Those of them that are pinned farther from the root, or from the pin before, than the strand is long: they go as
-    /// far as it reaches. A strand that lies round a body reaches less far than is counted here.
+    /// Those whose pin is farther from the root, or from the previous pin, than the strand between them is long: they are
+    /// held as near to the pin as the length allows. Does not count a strand that is too short only because it lies
+    /// round a body.
     pub out_of_reach: u32,
-    /// Largest distance of one of them from where it is pinned (m).
+    /// Largest distance of a pinned point from its pin (m).
     pub farthest: f32,
 }
 
@@ -73,12 +74,12 @@ pub trait Model: Send {
     fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
-    /// Advances the state by several steps, with the result of one [`step`](Self::step) after the other. A model whose
-    /// primitives do not see each other can take each through all steps while it is in the cache (temporal blocking).
+    /// Advances the state by several steps, with the same result as calls of [`step`](Self::step). A model whose
+    /// primitives are independent can advance each by all steps while it is in the cache (temporal blocking).
     fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
         steps.iter().for_each(|env| self.step(env, report));
     }
-    /// Puts the hair at rest on its rest shape, carried by the body: a pose per primitive.
+    /// Resets the hair to its rest shape, at rest relative to the poses, one per primitive.
     fn reset(&mut self, world_from_rest: &[RigidTransform]);
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
@@ -88,24 +89,24 @@ pub trait Model: Send {
     fn positions(&self, out: &mut [Vec3]);
     /// Writes the velocities of those points.
     fn velocities(&self, out: &mut [Vec3]);
-    /// Its points as it holds them, if those are strands in lanes: a frame that ends between two steps is read from them.
+    /// Its points in its own layout, if it holds strands in lanes: a frame that ends between two steps is read from them.
     fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
         None
     }
-    /// Its access for contact, if its [capabilities](Capabilities::contact) have one.
+    /// Its hair for contacts, if its [capabilities](Capabilities::contact) allow any.
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// The primitives that carry the strands, if it [moves](Capabilities::moves) others.
+    /// The primitives that carry the strands, if it [moves](Capabilities::moves) primitives other than strands.
     fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
-    /// Applies other parameters in place, without allocation, if possible: `false` if it has to be built anew for them, for
-    /// this groom, which is the one that it was built for. On error nothing has changed.
+    /// Applies other parameters in place, without allocation, if possible; `false` if the model has to be rebuilt.
+    /// `groom` is the one that it was built for. On error nothing has changed.
     fn change(&mut self, _settings: &ModelSettings, _groom: &Groom) -> Result<bool> {
         Ok(false)
     }
-    /// Colliders have been renumbered: drops what is stored by collider number.
+    /// Drops all state that is stored by collider number, because colliders have been renumbered.
     fn renumber_colliders(&mut self) {}
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
@@ -114,7 +115,7 @@ pub trait Model: Send {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
 }
 
-/// The primitives that carry the strands, of a model that moves others. `grow` binds the strands to them.
+/// The primitives that carry the strands, if a model does not move strands themselves. `grow` binds the strands to them.
 pub enum Carrier<'a> {
     /// Strips.
     Strips(&'a dyn MovesStrips),
@@ -123,8 +124,8 @@ pub enum Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Where the primitives grow in the rest shape (m). They are bound to the closest triangles of the body, and poses of
-    /// roots come in their order.
+    /// Root positions of the primitives in the rest shape (m). Roots are bound to the closest triangles of the body; poses
+    /// of roots have the same order.
     pub fn root_places(&self) -> Vec<Vec3> {
         let lines = match self {
             Self::Strips(model) => &model.strips().edges,
@@ -140,11 +141,11 @@ pub trait MovesStrips {
     fn strips(&self) -> &Strips;
     /// Writes the current positions of their joints.
     fn pose(&self, out: &mut StripPose);
-    /// Their current state as the model holds it: for `grow::strips`.
+    /// Their current state in the layout of the model: for `grow::strips`.
     fn lanes(&self) -> StripLanes<'_>;
 }
 
-/// Lists the models: a variant of [`ModelSettings`] and the module that has its `NAME`, `Settings` and `CAPABILITIES`.
+/// Declares [`ModelSettings`] from variants and the modules that have their `NAME`, `Settings` and `CAPABILITIES`.
 macro_rules! models {
     ($($(#[$doc:meta])+ $Variant:ident: $module:ident,)+) => {
         /// A model's name and parameters.
@@ -158,21 +159,21 @@ macro_rules! models {
             /// The names of all models.
             pub const NAMES: &'static [&'static str] = &[$($module::NAME),+];
 
-            /// Its parameters, to be read by name.
+            /// Read access to its parameters by name.
             pub fn params(&self) -> &dyn Parameters {
                 match self {
                     $(Self::$Variant(settings) => settings,)+
                 }
             }
 
-            /// Its parameters, to be changed by name.
+            /// Write access to its parameters by name.
             pub fn params_mut(&mut self) -> &mut dyn Parameters {
                 match self {
                     $(Self::$Variant(settings) => settings,)+
                 }
             }
 
-            /// What the model can do, known before it is built.
+            /// The capabilities of the model, before it is built.
             pub fn capabilities(&self) -> Capabilities {
                 match self {
                     $(Self::$Variant(_) => $module::CAPABILITIES,)+

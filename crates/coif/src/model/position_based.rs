@@ -1,18 +1,18 @@
 //! Position based dynamics (Müller, Hennix and Ratcliff 2006), the first comparison of `muller2012`
 //! section 4.
 //!
-//! Each particle is predicted; then distance constraints are projected one by one, root to tip, both
-//! ends moving by the same distance, `iterations` times; velocities follow from the positions. With few
-//! iterations hair is stretchy, whatever the other parameters: a known property of the method, and
-//! what `coif validate rope` measures against Follow-The-Leader.
+//! Each particle is predicted; then distance constraints are projected one by one, root to tip, with equal displacements
+//! of both ends, `iterations` times; velocities follow from the positions. With few
+//! iterations hair stretches for any other parameters: a known property of the method, which
+//! `coif validate rope` compares with Follow-The-Leader.
 //!
-//! Contact with the body comes last in each iteration: the body wins over length. The groom is held
-//! by ties to the body (`chains/shape.rs`), not by bending constraints: distances between every
-//! second particle have no sign of curvature, and do not hold straight hair up.
+//! Collision with the body comes last in each iteration, so that it has priority over lengths. The groom is held
+//! by springs to the body (`chains/shape.rs`), not by bending constraints: distances between every
+//! second particle do not determine the sign of the curvature, and do not hold straight hair up.
 //!
 //! A step is computed in displacements, stored in the memory of the velocities: at 960 steps a second
-//! gravity moves a particle by 10 micrometres, of which single precision would lose a percent in the
-//! rounding of a position a metre from the origin, in each sweep.
+//! gravity moves a particle by 10 micrometres, of which the rounding of a position a metre from the origin to single
+//! precision would lose a percent in each sweep.
 
 use super::chains::{Chain, Chains, Hold, Pool, Profile, Pull, check_even, keep_in_chains};
 use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
@@ -22,16 +22,16 @@ use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 use glam::{DVec3, Vec3};
 
-/// Largest shortening of a constraint that keeps a groom in equilibrium, as a fraction of its length: hair that is
-/// suddenly weightless shrinks by no more than this. Forces on the particles hold the rest.
+/// Largest shortening of a constraint that keeps a groom in equilibrium, as a fraction of its length: hair that
+/// suddenly becomes weightless shrinks by no more than this. Forces on the particles balance the remainder.
 const MAX_SHORTENED: f32 = 0.1;
 
-/// Largest ratio of two segments of a strand. Up to it a groom at rest keeps its tips within 1 % of its length
-/// and its segments within 12 % of theirs at 60 and 240 steps a second. At 3,000 hair that spins stretches its
-/// shortest segments to three times their length.
+/// Largest ratio of the lengths of two segments of a strand. Up to it the tips of a groom at rest stay within 1 % of its
+/// length and its segments within 12 % of theirs, at 60 and 240 steps a second. At 3,000 the shortest segments of
+/// rotating hair stretch to three times their length.
 const MAX_UNEVEN: f32 = 1000.0;
 
-/// Rounds in which the lengths of the constraints are fitted to the tensions.
+/// Iterations of the fit of the lengths of the constraints to the tensions.
 const HOLD_ROUNDS: usize = 32;
 
 /// Name of this model in scene files.
@@ -67,19 +67,19 @@ pub struct PositionBased {
     profile: Profile,
     /// Acceleration (m/s^2) that holds each particle against gravity, in the rest frame.
     hold: Vec<Vec3>,
-    /// Lengths of the constraints (m): the segments', shortened by what the weight of the held groom
-    /// stretches them with so many sweeps and such a step.
+    /// Lengths of the constraints (m): those of the segments, shortened by their stretch under the weight of the groom
+    /// for this number of sweeps and this step.
     length: Vec<f32>,
-    /// The colliders of the present step: scratch.
+    /// The colliders of the current step: scratch.
     shapes: Vec<PosedShape>,
-    /// Length of the steps that it is laid out for (s), and the gravity that the groom is balanced against (m/s^2).
+    /// Length of the steps that it is built for (s), and the gravity that the groom is balanced against (m/s^2).
     dt: f32,
     gravity: Vec3,
     equilibria: Pool<Equilibrium>,
 }
 
 impl PositionBased {
-    /// Lays out a groom for steps of `dt` seconds and finds the forces that hold it under `gravity` (m/s^2).
+    /// Builds the model for steps of `dt` seconds, with the forces that hold the groom under `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -102,7 +102,7 @@ impl PositionBased {
         Ok(model)
     }
 
-    /// Finds the forces and lengths that hold the groom.
+    /// Computes the forces and lengths that hold the groom.
     fn hold_groom(&mut self, groom: &Groom) {
         let Self { settings, chains, profile, dt, .. } = self;
         let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
@@ -124,11 +124,11 @@ impl PositionBased {
 /// Accelerations and lengths that make the groom of one strand a fixed point of a step.
 #[derive(Default)]
 struct Equilibrium {
-    /// How far an acceleration moves each particle in a step (s^2).
+    /// Displacement of each particle in a step per acceleration (s^2).
     mobility: Vec<f64>,
     /// Acceleration (m/s^2) of each particle.
     hold: Hold,
-    /// Length of each segment, and by how much its constraint is shorter (m).
+    /// Length of each segment, and the shortening of its constraint (m).
     length: Vec<f64>,
     shortened: Vec<f64>,
     /// A trial step, and the displacements of particles by its sweeps (m): scratch.
@@ -137,12 +137,14 @@ struct Equilibrium {
 }
 
 impl Equilibrium {
+    /// Computes the equilibrium of a strand.
+    ///
     /// Model: at rest a step first moves particle i by `s (g + a_i)`, then sweeps N times over the
-    /// constraints, which carry the tensions T if they move particles by `s T` on the whole. Tensions and
-    /// `a_i` come from [`Hold`], with all masses 1. A constraint that stayed violated by C would move
-    /// either end by N C / 2 (the first free one by N C): the first guess of how much to shorten it. Then a
-    /// step is tried, and residuals are added. Where particles differ in how far an acceleration moves
-    /// them in a step (`mobility`, s in the formula, s^2), they count as masses relative to the first free one.
+    /// constraints, which carry the tensions T if they move particles by `s T` in total. Tensions and
+    /// `a_i` come from [`Hold`], with masses proportional to s. A constraint that stays violated by C moves
+    /// each end by N C / 2 (the first free one by N C), which gives the initial shortening. Then
+    /// a step is tried repeatedly, and residuals are added.
+    /// Symbols: s displacement per acceleration (`mobility`, s^2), g gravity (m/s^2), N number of sweeps.
     fn of_strand(&mut self, line: &[Vec3], embedded: usize, iterations: u32, gravity: Vec3) {
         let Self { mobility, hold, length, shortened, tried, moved } = self;
         let lengths = line.windows(2).map(|w| w[0].as_dvec3().distance(w[1].as_dvec3()));
@@ -242,8 +244,8 @@ impl Model for PositionBased {
     keep_in_chains!();
 }
 
-/// Moves embedded particles with the scalp and free ones by their velocity, gravity, the air and the
-/// tie to the groom (`muller2012` eq. 1). Leaves displacements (m) of the free ones in `velocity`.
+/// Moves embedded particles with the scalp, and predicts free ones from velocity, gravity, air and the
+/// spring to the groom (`muller2012` eq. 1). Writes the displacements (m) of the free ones to `velocity`.
 fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold: &[Vec3]) {
     let dt = env.dt;
     let wind = env.air_at(chain.position[0]);
@@ -265,7 +267,7 @@ fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold
     hold_pins(chain);
 }
 
-/// Leaves the displacements of pinned particles in `velocity`.
+/// Writes the displacements (m) of pinned particles to `velocity`.
 fn hold_pins(chain: &mut Chain<'_>) {
     for pin in chain.pins {
         let i = pin.point as usize;
@@ -278,7 +280,7 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
     let length = &length[chain.points.clone()];
     let embedded = chain.embedded;
     let (before, moved) = (&*chain.before, &mut *chain.velocity);
-    // An embedded particle has infinite mass, and is placed by the scalp.
+    // Project the first constraint on its free end: the embedded one has infinite mass.
     let first = before[embedded].as_dvec3() - chain.position[embedded - 1].as_dvec3();
     moved[embedded] -= distance_correction(first + moved[embedded].as_dvec3(), length[embedded]);
     for i in embedded + 1..moved.len() {
@@ -290,7 +292,8 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
     }
 }
 
-/// The same for a chain with pinned particles, which have infinite mass: forward and backward.
+/// One forward and one backward sweep over the distance constraints of a chain with pinned particles, which have infinite
+/// mass.
 fn sweep_between_pins(chain: &mut Chain<'_>, length: &[f32]) {
     let length = &length[chain.points.clone()];
     let (embedded, count) = (chain.embedded, chain.position.len());
@@ -313,7 +316,7 @@ fn sweep_between_pins(chain: &mut Chain<'_>, length: &[f32]) {
     }
 }
 
-/// How far the ends of a constraint have to approach each other, as a vector along the `edge` from one to the
+/// The relative displacement of the ends of a constraint that restores its length, along the `edge` from one to the
 /// other.
 #[inline]
 fn distance_correction(edge: DVec3, length: f32) -> Vec3 {
@@ -325,25 +328,25 @@ fn distance_correction(edge: DVec3, length: f32) -> Vec3 {
     }
 }
 
-/// Puts particles where their displacements take them, and out of the body.
+/// Adds the displacements to the positions, and projects particles out of the body.
 fn collide(
     chain: &mut Chain<'_>,
     shapes: &[PosedShape],
     field: Option<&PosedField<'_>>,
     dt: f32,
 ) -> u32 {
-    let goes = |chain: &Chain<'_>, i: usize| chain.before[i] + chain.velocity[i];
+    let moved = |chain: &Chain<'_>, i: usize| chain.before[i] + chain.velocity[i];
     for i in chain.embedded..chain.position.len() {
-        chain.position[i] = goes(chain, i);
+        chain.position[i] = moved(chain, i);
     }
     let unresolved = chain.collide(shapes, field, dt);
     for pin in chain.pins {
-        chain.position[pin.point as usize] = goes(chain, pin.point as usize);
+        chain.position[pin.point as usize] = moved(chain, pin.point as usize);
         chain.collision[pin.point as usize] = Collision::NONE;
     }
     for i in chain.embedded..chain.position.len() {
-        // Only contact rounds a displacement to that of a position.
-        if chain.position[i] != goes(chain, i) {
+        // Recompute the displacement only after a collision: the difference of positions is rounded.
+        if chain.position[i] != moved(chain, i) {
             chain.velocity[i] = chain.position[i] - chain.before[i];
         }
     }

@@ -1,14 +1,14 @@
 //! Quarantine: hair that is not finite, or out of range, is reset to its rest shape and reported.
 //!
 //! A model tests its hair at the end of a step, in its own layout: strands one by one ([`is_sane`]) or a bit per
-//! lane. It resets broken ones while they are in the cache, on any number of threads, and reports afterwards in a fixed
-//! order ([`StepReport::add`]), so that the report has the same bits for any number of threads.
+//! lane. It resets broken strands while they are in the cache, on any number of threads, and reports afterwards in a
+//! fixed order ([`StepReport::add`]), so that the report is the same for any number of threads.
 
 use super::StepReport;
 use crate::math::LANES;
 
-/// Whether every point is finite and within `reach` (m) of the root, and every velocity finite: of points by their
-/// squared distance from the root (m^2), and whether their velocity is finite.
+/// Whether every point is within `reach` (m) of the root and has a finite velocity. `points` yields the squared distance
+/// from the root (m^2), and whether the velocity is finite.
 pub(super) fn is_sane(points: impl IntoIterator<Item = (f32, bool)>, reach: f32) -> bool {
     // A comparison with NaN fails.
     points.into_iter().all(|(square, is_finite)| square <= reach * reach && is_finite)
@@ -20,8 +20,8 @@ pub(super) fn lanes_of(bits: u32) -> impl Iterator<Item = usize> {
 }
 
 impl StepReport {
-    /// Adds the outcome of a step for some strands: how many particles are inside the body, and which of them broke, as a
-    /// bit for each of `strands`.
+    /// Adds the outcome of a step for some strands: the number of particles inside the body, and a bit for each of
+    /// `strands` that broke.
     pub(super) fn add(&mut self, unresolved: u32, broken: u32, strands: &[u32]) {
         self.unresolved += u64::from(unresolved);
         self.quarantined.extend(lanes_of(broken).filter_map(|l| strands.get(l)));
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_a_number_or_too_far_is_not_sane() {
+    fn strands_with_nan_or_beyond_reach_are_not_sane() {
         assert!(is_sane([(0.0, true), (4.0, true)], 2.0));
         assert!(!is_sane([(0.0, true), (4.1, true)], 2.0));
         assert!(!is_sane([(0.0, true), (1.0, false)], 2.0));

@@ -1,4 +1,4 @@
-//! The points of a model that holds strands in lanes, and their path to the caller's memory.
+//! The points of a model that holds strands in lanes, and their output to the caller's memory.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x16};
 use glam::Vec3;
@@ -9,8 +9,8 @@ use crate::math::lane_layout::{LanePlaces, PlacedBlock, WriteBlock};
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::lines::{Line, WRITTEN, write_rows};
 
-/// Positions and velocities of strands, sixteen at a time, as a model holds them: reads between two steps need
-/// no reordering of the points first.
+/// Positions and velocities of strands, sixteen at a time, in the layout of a model: reads between two steps need
+/// no transposed copy of the points.
 #[derive(Clone, Copy)]
 pub struct StrandLanes<'a> {
     pub(super) places: &'a LanePlaces,
@@ -18,7 +18,7 @@ pub struct StrandLanes<'a> {
     pub(super) velocity: &'a [f32],
 }
 
-/// Rows as they are.
+/// Writes rows unchanged.
 pub(super) struct Rows<'a>(pub(super) &'a [f32]);
 
 impl WriteBlock for Rows<'_> {
@@ -30,7 +30,8 @@ impl WriteBlock for Rows<'_> {
 }
 
 impl StrandLanes<'_> {
-    /// Writes the positions of the points at the drawn time (m), with so many points of each strand carried by the scalp.
+    /// Writes the positions of the points extrapolated to the drawn time (m). `embedded` is the number of points of each
+    /// strand that the scalp carries.
     pub(crate) fn go_on(&self, onward: &Onward<'_>, embedded: &[u32], out: &mut [Vec3]) {
         self.places.write_blocks(out, &GoingOn { lanes: self, onward, embedded });
     }
@@ -43,7 +44,7 @@ struct GoingOn<'a> {
 }
 
 impl WriteBlock for GoingOn<'_> {
-    /// Model: as `Onward::of_strand`. Segments get back their lengths, root to tip.
+    /// Model: as `Onward::of_strand`. Restores the segment lengths from root to tip.
     #[inline(always)]
     fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]) {
         let [position, velocity] = [self.lanes.position, self.lanes.velocity]

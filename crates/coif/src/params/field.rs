@@ -6,7 +6,7 @@ use super::{Kind, Ramp, Value};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
-    /// Which values it takes.
+    /// The kind of its values.
     const KIND: Kind;
     /// Its value; `None` if there is none.
     fn value(&self) -> Option<Value>;
@@ -14,7 +14,7 @@ pub trait Field: Sized {
     fn from_value(value: &Value) -> Option<Self>;
 }
 
-/// A type that is one kind of value.
+/// Implements [`Field`] for a type that is one kind of value.
 macro_rules! field {
     ($type:ty, $kind:ident, $to:expr, $from:expr) => {
         impl Field for $type {
@@ -42,7 +42,7 @@ field!(u64, Count, |v: &u64| *v, |v: &u64| Some(*v));
 field!(usize, Count, |v: &usize| *v as u64, |v: &u64| usize::try_from(*v).ok());
 field!(String, Text, String::clone, |v: &String| Some(v.clone()));
 
-/// What may be absent.
+/// An optional parameter.
 impl<T: Field> Field for Option<T> {
     const KIND: Kind = T::KIND;
 

@@ -1,4 +1,4 @@
-//! Numbers and strings as people write them, and as TOML reads them back without loss.
+//! Numbers and strings as TOML text: short, and read back without loss.
 
 /// A number in the shortest form that TOML reads back as the same `f64`.
 pub fn f64_text(value: f64) -> String {
@@ -14,7 +14,7 @@ pub fn f32_text(value: f32) -> String {
     }
     let plain = in_plain_range(f64::from(value.abs()));
     let text = if plain { format!("{value}") } else { format!("{value:e}") };
-    // Write all digits where rounding twice, to f64 and then to f32, would go astray.
+    // Write all digits of the f64 where double rounding, to f64 and then to f32, would give another f32.
     match text.parse::<f64>() {
         Ok(read) if read as f32 == value => text,
         _ => f64_text(f64::from(value)),

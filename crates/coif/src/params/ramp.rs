@@ -6,15 +6,15 @@ use glam::Vec3;
 
 use super::f32_text;
 
-/// A number for every place of a strand: linear between points, constant beyond the first and the last. One number is
-/// a ramp as well, the same everywhere.
+/// A piecewise linear function of the place on a strand, constant before the first point and after the last. A single
+/// number is a constant ramp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramp(Points);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Points {
     Constant(f32),
-    /// Places, increasing from 0 (root) to 1 (tip), and values; at least two.
+    /// Places, increasing from 0 (root) to 1 (tip), with their values; at least two.
     Varying(Vec<[f32; 2]>),
 }
 
@@ -25,7 +25,7 @@ impl From<f32> for Ramp {
 }
 
 impl Ramp {
-    /// The most points that a ramp has.
+    /// Largest number of points of a ramp.
     pub const MAX_POINTS: usize = 64;
 
     /// A ramp through points, each a place from 0 at the root to 1 at the tip, and a value. `None` if places do not
@@ -41,7 +41,7 @@ impl Ramp {
         Some(Self(Points::Varying(points.to_vec())))
     }
 
-    /// The number, if it is the same everywhere.
+    /// The value of a constant ramp.
     pub fn constant(&self) -> Option<f32> {
         match self.0 {
             Points::Constant(value) => Some(value),
@@ -49,7 +49,7 @@ impl Ramp {
         }
     }
 
-    /// The values that it goes through.
+    /// The values at its points.
     pub fn values(&self) -> impl Iterator<Item = f32> + '_ {
         let (constant, points): (_, &[[f32; 2]]) = match &self.0 {
             Points::Constant(value) => (Some(*value), &[]),
@@ -119,7 +119,7 @@ mod tests {
             assert!((ramp.at(place) - value).abs() < 1e-6, "{place}: {}", ramp.at(place));
         }
         assert_eq!(ramp.to_string(), "[[0.2, 1], [0.6, 3], [0.8, 0]]");
-        // By arc length, not by number of the point.
+        // By arc length, not by index.
         let line = [Vec3::ZERO, Vec3::X * 0.1, Vec3::X * 0.5];
         assert_eq!(ramp.along(&line), [ramp.at(0.0), ramp.at(0.2), ramp.at(1.0)]);
     }

@@ -1,5 +1,5 @@
-//! What may change between two steps, for every model: gravity, wind, parameters, colliders. Nothing jumps, and the groom
-//! stays the shape at rest.
+//! Changes between two steps, for every model: gravity, wind, parameters, colliders. Positions do not jump, and the groom
+//! remains the rest shape.
 
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ fn gravity_and_wind_change_without_a_jump() {
     for model in models() {
         let name = model.name();
         let moved = jump(&model, 1, |sim| sim.set_gravity(Vec3::ZERO).expect("finite"));
-        // Steps move by g dt^2; where strands hang on each other or turn about a contact, by some times that. A cantilever
-        // has no inertia: it falls at g over its damping at once.
+        // A step displaces hair by g dt^2, and by a small multiple of it where strands are coupled or turn about a contact.
+        // A cantilever has no inertia: within a step it falls at g over its damping.
         let fall = match &model {
             ModelSettings::Cantilever(settings) => dt.max(1.0 / settings.damping.at(0.0)),
             _ => dt,
@@ -65,10 +65,10 @@ fn gravity_and_wind_change_without_a_jump() {
     assert_eq!((sim.world().gravity, sim.world().wind.velocity), (GRAVITY, Vec3::ZERO));
 }
 
-/// Gusts drift on from where they are when the mean wind changes by a little, after a long time too, and when the origin
-/// moves: the air at a place changes by as little. A restart goes on with the same bits.
+/// Gusts are continuous where the mean wind or the origin changes, after a long time too: the velocity of the air changes
+/// in proportion to the mean wind. A restart continues with the same bits.
 #[test]
-fn gusts_go_on_where_wind_or_origin_change() {
+fn gusts_are_continuous_where_wind_or_origin_change() {
     let wind = |velocity: Vec3| Wind { velocity, gusts: 0.8, seed: 3 };
     let start = || {
         let mut sim = simulation(groom(20, |_| 6), STILL, &ModelSettings::default());
@@ -95,7 +95,7 @@ fn gusts_go_on_where_wind_or_origin_change() {
         spread = spread.max((air(&sim)[0] - velocity).length());
     }
     println!("air changes by {jump:.2} of the change of the wind, by {drift:.2} m/s in a step");
-    // The wind itself, and what gusts make of it: noise of up to 1 along it, and up to 1, 0.5 and 1 to its sides.
+    // The mean wind, and 0.8 times the gusts: noise of up to 1 along the wind, and of up to (1, 0.5, 1), length 1.5.
     assert!(jump < 1.0 + 0.8 * (1.0 + 1.5), "{jump}");
     assert!(spread > 1.0, "there are gusts: {spread} m/s");
     let (before, saved) = (air(&sim), sim.checkpoint());
@@ -103,7 +103,7 @@ fn gusts_go_on_where_wind_or_origin_change() {
     sim.drive(Pose::Rigid(WorldTransform::IDENTITY), 0.0).expect("a pose");
     sim.set_origin(by).expect("an origin");
     let after = places.map(|p| sim.air_at(p - by.as_vec3()));
-    // Rounding of places 600 m away by 3e-5 m, of gusts of 0.35 m and finer ones of 0.15 m.
+    // Positions 600 m away are rounded by 3e-5 m; gusts have scales of 0.35 m and 0.15 m.
     assert!(farthest(before, after) < 0.01, "{before:?} {after:?}");
     let mut resumed = start();
     resumed.set_wind(wind(Vec3::new(1.0, 2.0, 3.0))).expect("a wind");
@@ -113,15 +113,15 @@ fn gusts_go_on_where_wind_or_origin_change() {
     for sim in [&mut whole, &mut resumed] {
         sim.set_wind(wind(Vec3::Z * 5.0)).expect("a wind");
     }
-    assert_ne!(air(&whole), air(&resumed), "another wind has blown since");
+    assert_ne!(air(&whole), air(&resumed), "gusts depend on the earlier wind");
     let mut again = start();
     again.restore(&saved).expect("its own checkpoint");
     again.set_wind(wind(Vec3::Z * 5.0)).expect("a wind");
     assert_eq!(air(&whole), air(&again));
 }
 
-/// The rest shape stays balanced against the gravity that was there when it was made: with less of it hair rises, with
-/// more it sinks, and with the old one it is the groom again.
+/// The rest shape remains in equilibrium with the gravity for which the model was built: hair rises under less gravity,
+/// sinks under more, and returns to the groom under the original one.
 #[test]
 fn changed_gravity_is_a_force_against_the_old_balance() {
     for model in models() {
@@ -144,12 +144,12 @@ fn changed_gravity_is_a_force_against_the_old_balance() {
         let off = farthest(rest.positions(), sim.strands().positions());
         println!("{name}: {risen:.4} m up, {sunk:.4} m down, {off:.4} m beside the groom again");
         assert!(risen > 1e-3 && sunk < -1e-3, "{name}: {risen} m up, {sunk} m");
-        // Friction holds hair that lies on the ball where it has come to rest: less than a tenth of its length.
+        // Static friction keeps hair on the ball away from the groom, by less than a tenth of its length.
         assert!(off < 0.02, "{name}: {off} m");
     }
 }
 
-/// The parameter by which a model holds its groom, and a value that is about four times as soft.
+/// This model with a softer hold on its groom: a quarter of the stiffness, or a style time of 0.8 s.
 fn softer(model: &ModelSettings) -> ModelSettings {
     let mut soft = model.clone();
     let (name, value) = match model.name() {
@@ -168,7 +168,7 @@ fn parameters_change_without_a_jump_and_keep_the_groom() {
         let name = model.name();
         let soft = softer(&model);
         let moved = jump(&model, 1, |sim| sim.set_model(&soft).expect("parameters of this model"));
-        // The spring's force is another one from this step on; it was at most that of the shake, some ten g.
+        // From this step on the elastic force differs; it was at most that of the shake, about ten g.
         assert!(moved < 1e-3, "{name}: {moved} m");
         let drift = |change: bool| {
             let mut sim = simulation(groom(40, |_| 10), STILL, &model);
@@ -208,11 +208,11 @@ fn a_changed_model_is_the_model_with_those_parameters() {
     }
 }
 
-/// Every parameter of every model: hair in motion goes on after a change as that of a model which was built with it and
-/// has taken over the state. What cannot be is refused, with a hint, and then nothing has changed.
+/// After a change of any parameter of any model, moving hair continues as with a model that was built with the new value
+/// and restored from the same state. An unsupported change is refused and leaves the state as it was.
 #[test]
 fn every_parameter_changes_as_if_the_model_had_been_built_with_it() {
-    let (mut changed, mut felt, mut refused) = (0, 0, Vec::new());
+    let (mut changed, mut effective, mut refused) = (0, 0, Vec::new());
     for model in models() {
         let name = model.name();
         let start = |settings: &ModelSettings| {
@@ -246,25 +246,25 @@ fn every_parameter_changes_as_if_the_model_had_been_built_with_it() {
             }
             let off = farthest(sim.strands().positions(), built.strands().positions());
             println!("{name} {}: {off:.1e} m", param.name);
-            // Hair moves by centimetres; what is laid out otherwise differs by rounding.
+            // Hair moves by centimetres; a different layout in memory changes the rounding.
             assert!(off < 1e-4, "{name} {}: {off} m", param.name);
             changed += 1;
-            felt += u32::from(sim.state_hash() != unchanged.state_hash());
+            effective += u32::from(sim.state_hash() != unchanged.state_hash());
         }
     }
-    println!("{changed} parameters changed, {felt} of them were felt; refused: {refused:#?}");
-    // Some do nothing here: friction and seams without contact, accuracy, pinned tips.
-    assert!(changed > 60 && felt > 30, "{changed} {felt}");
+    println!("{changed} parameters changed, {effective} with an effect; refused: {refused:#?}");
+    // Some have no effect in this scene: friction and seams without contact, accuracy, pinned tips.
+    assert!(changed > 60 && effective > 30, "{changed} {effective}");
 }
 
 fn sphere(radius: f32, place: Vec3) -> Collider {
     Collider::new(Shape::Sphere { radius }, place, Quat::IDENTITY, 0)
 }
 
-/// Colliders of the body get other shapes, come and go, without a jump where they do not touch hair; hair is out of them
-/// afterwards.
+/// Colliders of the body are added, removed and reshaped: hair does not jump where it is not in contact with them, and is
+/// outside of them afterwards.
 #[test]
-fn colliders_come_and_go_and_change_their_shape() {
+fn colliders_are_added_removed_and_reshaped() {
     for model in models() {
         let name = model.name();
         let far = [sphere(RADIUS, Vec3::ZERO), sphere(0.05, Vec3::new(0.0, -3.0, 0.0))];
@@ -272,7 +272,7 @@ fn colliders_come_and_go_and_change_their_shape() {
         assert!(moved < 1e-5, "{name}: {moved} m by a collider that is far away");
         let mut sim = simulation(groom(40, |_| 10), STILL, &model);
         sim.advance_to(0.3);
-        // The skull grows by a tenth in a third of a second, as a hat is put on.
+        // The skull grows by a tenth in a third of a second.
         for step in 0..80 {
             let radius = RADIUS * (1.0 + 0.1 * (step as f32 / 80.0));
             sim.set_colliders(&[sphere(radius, Vec3::Y * 0.02)]).expect("valid colliders");
@@ -281,7 +281,7 @@ fn colliders_come_and_go_and_change_their_shape() {
         sim.advance_to(1.2);
         let strands = sim.strands();
         let inside = |p: &Vec3| RADIUS * 1.1 - p.distance(Vec3::Y * 0.02);
-        // Behind the points that are fixed to the scalp, where a segment is long enough to leave it.
+        // Skip points that are fixed to the scalp, and those whose segments are too short to leave the collider.
         let deepest =
             (0..40).flat_map(|s| strands.strand(s)[3..].iter().map(inside)).fold(0.0, f32::max);
         println!("{name}: {deepest:.1e} m inside of the skull that grew");
@@ -303,10 +303,10 @@ fn free(id: u32, radius: f32, place: DVec3) -> FreeCollider {
     }
 }
 
-/// Free balls pass and push hair aside; removing the first does not change the number of the other. When both
-/// are gone, hair returns.
+/// Free colliders displace hair; removing the first does not change the identity of the second. After both are removed
+/// hair returns.
 #[test]
-fn free_colliders_push_hair_and_go() {
+fn free_colliders_displace_hair_until_removed() {
     for model in models() {
         let name = model.name();
         let mut sim = simulation(groom(60, |_| 10), STILL, &model);
@@ -315,11 +315,11 @@ fn free_colliders_push_hair_and_go() {
         let rest = sim.strands();
         let mut deepest = 0.0f32;
         for frame in 0..60 {
-            // From the side into the hair below the ear, and to rest there.
+            // Move from the side into the hair, and stop there.
             let x = 0.30 - 0.15 * (f64::from(frame) / 40.0).min(1.0);
             let places = [DVec3::new(x, -0.05, 0.0), DVec3::new(-x, -0.05, 0.0)];
             let balls = [free(7, 0.05, places[0]), free(3, 0.05, places[1])];
-            // The first one goes after half a second.
+            // Remove the first after half a second.
             let there = if frame < 30 { &balls[..] } else { &balls[1..] };
             sim.set_free_colliders(there).expect("valid colliders");
             sim.drive(pose, 1.0 / 60.0).expect("a valid pose");

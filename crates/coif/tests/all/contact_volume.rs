@@ -49,7 +49,7 @@ fn density_sums_to_the_mass() {
 }
 
 #[test]
-fn evenly_spread_hair_has_its_density_and_feels_no_friction_in_a_linear_flow() {
+fn uniform_hair_has_the_exact_density_and_no_friction_in_a_linear_flow() {
     let mut hair = lattice(Vec3::ZERO, [8, 8, 8], 2);
     let flow = |p: Vec3| Vec3::new(1.0 + 20.0 * p.y, -30.0 * p.z, 10.0 * p.x - 5.0 * p.y);
     for p in &mut hair {
@@ -71,7 +71,7 @@ fn evenly_spread_hair_has_its_density_and_feels_no_friction_in_a_linear_flow() {
 }
 
 #[test]
-fn friction_lets_crossing_streams_share_momentum_and_loses_none() {
+fn friction_between_crossing_streams_conserves_momentum() {
     let mut hair = cloud(4000, 0.04, 2);
     for (i, p) in hair.iter_mut().enumerate() {
         p.motion = if i % 2 == 0 { Vec3::X } else { Vec3::new(-0.5, 0.0, 0.25) };
@@ -93,14 +93,14 @@ fn friction_lets_crossing_streams_share_momentum_and_loses_none() {
     let error = (momentum(&after) - before).length() as f32 / scale;
     println!("momentum error {error:e} m/s, streams {} -> {}", spread(&hair), spread(&after));
     assert!(error < 1e-6, "{error}");
-    // Two well mixed streams come together by 30 % of their difference in 1/60 s, a little less
-    // since each particle is also its own surroundings.
+    // A friction of 0.3 reduces the difference of two well mixed streams by 30 % in 1/60 s, a little less because each
+    // particle contributes to the mean around it.
     let kept = spread(&after) / spread(&hair);
     assert!((0.7..0.75).contains(&kept), "{kept}");
 }
 
 #[test]
-fn friction_measures_motion_and_leaves_the_reaction_in_the_velocity_alone() {
+fn friction_depends_on_motion_and_not_on_velocity() {
     let mut hair = cloud(500, 0.02, 3);
     for p in &mut hair {
         p.velocity = Vec3::new(0.0, 3.0, -1.0) * p.position.x;
@@ -146,7 +146,7 @@ fn a_groom_at_rest_is_not_moved() {
 }
 
 #[test]
-fn a_groom_that_is_carried_about_is_hardly_pushed() {
+fn a_rigidly_moved_groom_gets_hardly_any_repulsion() {
     let hair = cloud(6000, 0.03, 6);
     let mut volume = volume(0.0, 0.02);
     let rows = Rows::new(&hair);
@@ -164,8 +164,8 @@ fn a_groom_that_is_carried_about_is_hardly_pushed() {
         let mean = push.iter().sum::<f32>() / push.len() as f32;
         worst = (worst.0.max(mean), push.iter().fold(worst.1, |a, &b| a.max(b)));
     }
-    println!("pushes of a carried groom: mean {} m/s^2, most {} m/s^2", worst.0, worst.1);
-    // In comparison, gravity is 9.81 and full compression 72.
+    println!("repulsion of a moved groom: mean {} m/s^2, largest {} m/s^2", worst.0, worst.1);
+    // For comparison, gravity is 9.81 and repulsion at full compression 72.
     assert!(worst.0 < 0.02 && worst.1 < 0.5, "{worst:?}");
 }
 
@@ -180,13 +180,13 @@ fn compressed_hair_expands() {
     let mut rows = Rows::new(&squeezed);
     volume.apply(&mut rows.samples(), DT);
     let after = rows.particles();
-    // Most particles go outwards, many times as hard as gravity pulls.
+    // Most particles are accelerated outwards, by more than twice gravity on average.
     let outwards = |p: &Particle| p.velocity.dot(p.position.normalize_or(Vec3::X)) / DT;
     let mean = after.iter().map(outwards).sum::<f32>() / after.len() as f32;
     let fraction = after.iter().filter(|p| outwards(p) > 0.0).count() as f32 / after.len() as f32;
-    println!("mean push outwards {mean} m/s^2, {fraction} of the particles");
+    println!("mean acceleration outwards {mean} m/s^2, {fraction} of the particles");
     assert!(mean > 20.0 && fraction > 0.95);
-    // Stretched hair is not pushed.
+    // Expanded hair gets no repulsion.
     let mut loose = hair.clone();
     loose.iter_mut().for_each(|p| p.position *= 1.5);
     let mut rows = Rows::new(&loose);
@@ -196,8 +196,8 @@ fn compressed_hair_expands() {
 }
 
 #[test]
-fn overlapping_clumps_part_and_keep_their_momentum() {
-    // Two clumps that are mirror images at rest, far apart, now pushed into each other.
+fn overlapping_clumps_separate_and_conserve_momentum() {
+    // Two clumps, point reflections of each other, apart at rest and now overlapping.
     let one = cloud(2000, 0.02, 8);
     let both = |distance: f32| -> Vec<Particle> {
         let near = one.iter().map(|p| p.position - Vec3::X * distance * 0.5);
@@ -214,7 +214,7 @@ fn overlapping_clumps_part_and_keep_their_momentum() {
     let (left, right) = (mean(&after[..2000]), mean(&after[2000..]));
     println!("left {left}, right {right}");
     assert!(left.x < -0.02 && right.x > 0.02);
-    // The grid is symmetric for mirror images, but not for all of the poses in which the rest was measured.
+    // The grid is symmetric for these positions, but not for all poses in which the rest density is measured.
     assert!((left + right).length() < 0.02 * right.x);
 }
 
@@ -229,7 +229,7 @@ fn expansion_does_not_depend_on_the_step() {
         hair.iter_mut().for_each(|p| p.position *= 0.7);
         let dt = 0.1 / steps as f32;
         for step in 0..steps {
-            // Begin with half a step: velocities lie between positions in time.
+            // Begin with half a step: velocities are staggered between positions in time.
             let mut rows = Rows::new(&hair);
             volume.apply(&mut rows.samples(), if step == 0 { 0.5 * dt } else { dt });
             hair = rows.particles();
@@ -246,7 +246,7 @@ fn expansion_does_not_depend_on_the_step() {
 }
 
 #[test]
-fn held_particles_are_felt_but_not_moved() {
+fn pinned_particles_act_on_others_but_do_not_move() {
     let mut hair = cloud(1000, 0.02, 10);
     for (i, p) in hair.iter_mut().enumerate() {
         p.free = i % 2 == 0;
@@ -288,7 +288,7 @@ fn lanes_agree_with_the_plain_version() {
     let rows = Rows::new(&hair);
     lanes.rest(&rows.position, &rows.mass, &rows.present);
     plain.rest(&hair);
-    // Squeeze, so that there is something to push.
+    // Compress, so that repulsion acts.
     hair.iter_mut().for_each(|p| p.position *= Vec3::new(0.6, 0.9, 0.8));
     let mut rows = Rows::new(&hair);
     lanes.apply(&mut rows.samples(), DT);
@@ -330,7 +330,7 @@ fn same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn nonsense_is_left_out_and_counted() {
+fn invalid_particles_are_left_out_and_counted() {
     let mut hair = cloud(1000, 0.02, 13);
     for (i, p) in hair.iter_mut().enumerate() {
         p.motion = Vec3::X * p.position.y;
@@ -363,7 +363,7 @@ fn nonsense_is_left_out_and_counted() {
 }
 
 #[test]
-fn nothing_one_particle_and_all_in_one_point_are_fine() {
+fn degenerate_clouds_are_valid() {
     let mut volume = volume(0.5, 0.02);
     let report = volume.apply(&mut Rows::new(&[]).samples(), DT);
     assert_eq!((report.nodes, report.left_out), ([0; 3], 0));
@@ -375,8 +375,8 @@ fn nothing_one_particle_and_all_in_one_point_are_fine() {
     volume.apply(&mut rows.samples(), DT);
     assert!(rows.particles()[0].velocity.length() < 1e-6);
 
-    // Hair that was apart and has collapsed to a point stays together: all of it gets the same push,
-    // at most the full one.
+    // Hair that has collapsed to a point stays together: all particles get the same velocity, at most that of full
+    // compression.
     let rest = cloud(500, 0.05, 14);
     let rows = Rows::new(&rest);
     volume.rest(&rows.position, &rows.mass, &rows.present);

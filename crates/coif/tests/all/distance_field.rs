@@ -1,5 +1,4 @@
-//! The distance field against shapes with an analytic distance, and on defective
-//! meshes.
+//! The distance field against shapes with an analytic distance, and for defective meshes.
 #![allow(clippy::unwrap_used)]
 
 use crate::shapes::{Mesh, ball, cuboid, revolved, torus};
@@ -28,7 +27,7 @@ fn nodes(field: &DistanceField) -> Vec<(Vec3, f32)> {
     for z in 0..nz - 1 {
         for y in 0..ny - 1 {
             for x in 0..nx - 1 {
-                // A hair to the inside of the cell, against rounding at its border.
+                // Slightly inside of the cell, against rounding at its border.
                 let node = Vec3::new(x as f32, y as f32, z as f32);
                 let p = lo + (node + 1e-4) * cell;
                 all.push((p, field.distance_at(p) / cell));
@@ -93,7 +92,7 @@ fn a_box_keeps_its_edges() {
 }
 
 #[test]
-fn a_turned_box_is_as_good() {
+fn a_rotated_box_is_as_accurate() {
     let half = Vec3::new(0.153, 0.081, 0.117);
     let turn = Quat::from_euler(glam::EulerRot::YXZ, 0.5, 0.3, 0.8);
     let mesh = cuboid(half).moved(|p| turn * p);
@@ -131,7 +130,7 @@ fn gradients_point_away_from_the_surface() {
 }
 
 #[test]
-fn sharp_and_thin_shapes_keep_their_sides() {
+fn sharp_and_thin_shapes_have_the_right_sign() {
     let cell = 0.01;
     // A spike, a lens, a plate of 2.3 cells and a plate of a third of a cell, all turned.
     let turn = Mat3::from_euler(glam::EulerRot::YXZ, 0.4, 0.9, 0.2);
@@ -160,7 +159,7 @@ fn sharp_and_thin_shapes_keep_their_sides() {
 }
 
 #[test]
-fn the_surface_carries_its_velocity() {
+fn samples_have_the_velocity_of_the_surface() {
     let mesh = ball(96, 48, |p| p * Vec3::new(0.2, 0.12, 0.15));
     let (spin, drift) = (Vec3::new(2.0, -1.0, 3.0), Vec3::new(0.5, 0.2, -0.3));
     let velocities: Vec<Vec3> = mesh.positions.iter().map(|p| spin.cross(*p) + drift).collect();
@@ -178,9 +177,9 @@ fn the_surface_carries_its_velocity() {
     }
 }
 
-/// The plain version marches as the paper does.
+/// The plain version is the fast marching of the paper.
 #[test]
-fn lanes_are_at_least_as_good_as_the_plain_version() {
+fn lanes_are_at_least_as_accurate_as_the_plain_version() {
     let squash = Vec3::new(0.2, 0.1, 0.2);
     let mesh = ball(128, 64, |p| p * squash * (1.0 + 0.1 * (5.0 * p.x).sin() * (4.0 * p.z).cos()));
     let (spin, settings) = (Vec3::new(2.0, -1.0, 3.0), settings(0.01));
@@ -218,7 +217,7 @@ fn lanes_are_at_least_as_good_as_the_plain_version() {
 }
 
 #[test]
-fn holes_do_not_leak() {
+fn holes_do_not_change_the_sign_elsewhere() {
     let mut mesh = ball(64, 32, |p| p * 0.2);
     // Cut holes that face along the axes and between them, one of them across from another.
     let cut = |p: Vec3, to: Vec3| p.normalize().dot(to.normalize()) < 0.985;
@@ -246,7 +245,7 @@ fn holes_do_not_leak() {
 }
 
 #[test]
-fn a_bust_is_closed_where_it_was_cut_off() {
+fn a_large_planar_hole_is_closed() {
     // A ball without its lowest third.
     let mut mesh = ball(64, 32, |p| p * 0.2);
     let corners = mesh.positions.clone();
@@ -256,7 +255,7 @@ fn a_bust_is_closed_where_it_was_cut_off() {
     let mut worst = 0.0f32;
     for (p, d) in nodes(&bust) {
         let truth = (p.length() - 0.2).max(floor - p.y) / 0.01;
-        // Below the rim the closed ball is farther than its two parts say.
+        // Below the rim the distance to the closed ball is larger than those to its two surfaces.
         if truth < 3.0 && p.y > floor + 0.01 || truth < -0.5 {
             worst = worst.max((d - truth).abs());
         }
@@ -269,7 +268,7 @@ fn a_bust_is_closed_where_it_was_cut_off() {
 }
 
 #[test]
-fn a_sheet_has_no_inside() {
+fn an_open_sheet_has_no_inside() {
     let mesh = Mesh {
         positions: vec![Vec3::ZERO, Vec3::new(0.3, 0.02, 0.0), Vec3::new(0.04, 0.1, 0.25)],
         triangles: vec![[0, 1, 2]],
@@ -283,7 +282,7 @@ fn a_sheet_has_no_inside() {
 }
 
 #[test]
-fn bodies_that_overlap_count_as_one() {
+fn overlapping_bodies_are_their_union() {
     let (a, b) = (Vec3::new(-0.08, 0.0, 0.0), Vec3::new(0.07, 0.03, 0.01));
     let one = ball(96, 48, |p| p * 0.15 + a);
     let mesh = one.with(&ball(96, 48, |p| p * 0.12 + b));
@@ -304,7 +303,7 @@ fn bodies_that_overlap_count_as_one() {
 }
 
 #[test]
-fn a_body_inside_out_is_a_body() {
+fn the_orientation_of_triangles_does_not_matter() {
     let mut mesh = ball(64, 32, |p| p * 0.2);
     let expected = nodes(&field(&mesh, &settings(0.01)));
     mesh.triangles.iter_mut().for_each(|t| t.swap(0, 1));
@@ -314,7 +313,7 @@ fn a_body_inside_out_is_a_body() {
 }
 
 #[test]
-fn nothing_to_measure_is_infinitely_far() {
+fn an_empty_mesh_is_infinitely_far() {
     let p = Vec3::new(0.1, 0.2, 0.3);
     let mut empty = DistanceField::new(&[], &Settings::default()).unwrap();
     assert_eq!(empty.distance_at(p), f32::INFINITY);
@@ -331,7 +330,7 @@ fn nothing_to_measure_is_infinitely_far() {
 }
 
 #[test]
-fn vertices_that_are_not_numbers_leave_holes() {
+fn invalid_vertices_leave_holes() {
     let mut mesh = ball(64, 32, |p| p * 0.2);
     mesh.positions[300] = Vec3::new(f32::NAN, 0.0, 0.0);
     mesh.positions[700] = Vec3::splat(f32::INFINITY);
@@ -368,7 +367,7 @@ fn beyond_the_grid_is_a_lower_bound() {
 }
 
 #[test]
-fn far_from_the_origin_and_huge_is_still_a_field() {
+fn large_and_distant_meshes_have_a_field() {
     for (scale, at) in [(1.0, 1e4), (1e3, 0.0), (1e9, 1e9), (1e14, 3e14), (1e-3, 1e6), (1.0, 1e12)]
     {
         let mesh = ball(64, 32, |p| p * scale + at);
@@ -403,7 +402,7 @@ fn distances_stay_within_their_reach() {
 }
 
 #[test]
-fn the_past_leaves_no_trace() {
+fn a_rebuild_does_not_depend_on_earlier_ones() {
     let (small, large) =
         (ball(64, 32, |p| p * 0.1), ball(64, 32, |p| p * Vec3::new(0.2, 0.3, 0.1)));
     let mut field = DistanceField::new(&small.triangles, &settings(0.01)).unwrap();
@@ -425,7 +424,7 @@ fn the_past_leaves_no_trace() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let fine = Settings::default();
     for bad in [
         Settings { cell: 0.0, ..fine.clone() },
@@ -448,8 +447,8 @@ fn vec3() -> impl Strategy<Value = Vec3> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A tetrahedron of any shape and orientation, from far larger than a cell to far smaller, down
-    /// to flat: exact in the band, right sides, close beyond.
+    /// Tetrahedra of any shape and orientation, from far larger to far smaller than a cell, flat ones too: exact in the
+    /// band, with the right sign, and accurate to 0.9 cells beyond.
     #[test]
     fn any_tetrahedron_agrees_with_brute_force(
         corners in [vec3(), vec3(), vec3(), vec3()],
@@ -477,7 +476,7 @@ proptest! {
     /// Random triangles: no panic, finite values, and no distance larger than the true one
     /// where no body is inside another.
     #[test]
-    fn soup_makes_a_field(
+    fn a_triangle_soup_has_a_field(
         positions in proptest::collection::vec(vec3(), 3..60),
         broken in 0usize..80,
         holes in any::<bool>(),
@@ -540,7 +539,7 @@ impl Mesh {
         all.iter().all(|p| p.is_finite()).then_some(all)
     }
 
-    /// Behind every face.
+    /// Whether a point is behind every face.
     fn inside_convex(&self, p: Vec3) -> bool {
         self.triangles
             .iter()
@@ -548,7 +547,7 @@ impl Mesh {
             .all(|[a, b, c]| (p - a).dot((b - a).cross(c - a)) < 0.0)
     }
 
-    /// Inside of the four corners, whatever their order.
+    /// Whether a point is inside of the first four vertices as a tetrahedron of any orientation.
     fn inside_tetrahedron(&self, p: Vec3) -> bool {
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| self.positions[i].as_dvec3());
         let p = p.as_dvec3();

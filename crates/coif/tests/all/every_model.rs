@@ -20,7 +20,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
 const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
 
-/// Every model as it is shipped, and those with ramps once more with parameters that change from root to tip.
+/// Every model with default settings, and once more with parameters that vary from root to tip.
 fn models() -> Vec<ModelSettings> {
     let shipped = ModelSettings::NAMES.iter().map(|n| ModelSettings::by_name(n).expect("a model"));
     let ramp = |root: f32, tip: f32| Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places");
@@ -67,13 +67,13 @@ fn models() -> Vec<ModelSettings> {
     shipped.chain(ramps).collect()
 }
 
-/// Whether a model moves every strand by itself, and not with others in a strip or a mesh.
+/// Whether the degrees of freedom of a model belong to strands, and not to strips or a hair mesh.
 fn moves_strands(model: &ModelSettings) -> bool {
     ![cantilever::NAME, hair_mesh::NAME].contains(&model.name())
 }
 
-/// Hair in more than one block of lanes of each kernel, with strands of different point counts. Models that are solved
-/// as a whole, or in double precision, get less of it.
+/// Hair that fills more than one block of lanes of each kernel, with strands of different point counts; less of it for
+/// models with a global solve or double precision.
 fn shaken(model: &ModelSettings) -> Simulation {
     let is_costly = [mass_spring::NAME, hair_mesh::NAME].contains(&model.name());
     let hair = if is_costly { groom(120, |s| 5 + s % 12) } else { groom(333, |s| 5 + s % 30) };
@@ -109,7 +109,7 @@ fn a_restored_checkpoint_goes_on_with_the_same_bits() {
         whole.advance_to(0.3);
         let mut resumed = start();
         resumed.restore(&saved).expect("its own checkpoint");
-        assert_eq!(resumed.state_hash(), hash_at_save, "{name}: as it was");
+        assert_eq!(resumed.state_hash(), hash_at_save, "{name}: after restoring");
         assert_eq!(resumed.time(), 0.15);
         resumed.advance_to(0.3);
         assert_eq!(resumed.state_hash(), whole.state_hash(), "{name}");
@@ -128,7 +128,7 @@ fn a_restored_checkpoint_goes_on_with_the_same_bits() {
 }
 
 #[test]
-fn the_steps_do_not_depend_on_how_often_one_looks() {
+fn steps_do_not_depend_on_how_often_the_state_is_read() {
     for model in models() {
         let start = || simulation(groom(40, |_| 12), SHAKE, &model);
         let (mut often, mut rarely) = (start(), start());
@@ -143,8 +143,8 @@ fn the_steps_do_not_depend_on_how_often_one_looks() {
     }
 }
 
-/// A strand that goes non-finite, by its root or by its contact, is put back, counted and named; no NaN is left, and
-/// other hair has the same bits, for every model whose primitives are strands.
+/// A strand that goes non-finite, by its root or by its contact, is put back and reported, and no NaN is left, for every
+/// model whose primitives are strands.
 #[test]
 fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
     for settings in models().into_iter().filter(moves_strands) {
@@ -184,7 +184,7 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
         };
         let named = step(&broken, false);
         assert_eq!(named, [7], "{name}");
-        // The displacement back from a non-finite place has no velocity either.
+        // The displacement back to the rest shape adds no velocity.
         let again = step(&healthy, false);
         assert!(again.iter().all(|s| named.contains(s)), "{name}: {again:?}");
         assert!(step(&healthy, false).is_empty(), "{name}");
@@ -194,10 +194,10 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
     }
 }
 
-/// A strip or a column of a hair mesh whose root has no finite pose stays finite, and names the strands in it; without
-/// any pose of a root all strands are named.
+/// A strip or a column of a hair mesh whose root has a non-finite pose stays finite and reports its strands; every strand
+/// is reported by exactly one. If no root has a finite pose all strands are reported.
 #[test]
-fn what_carries_strands_names_them_when_its_root_is_nowhere() {
+fn strips_and_columns_with_non_finite_roots_report_their_strands() {
     for settings in models().into_iter().filter(|m| !moves_strands(m)) {
         let name = settings.name();
         let hair = groom(40, |_| 10);
@@ -240,16 +240,16 @@ fn what_carries_strands_names_them_when_its_root_is_nowhere() {
             step(&roots).iter().for_each(|&s| named_once[s as usize] += 1);
             assert!(step(&healthy).is_empty(), "{name}");
         }
-        assert_eq!(named_once, [1; 40], "{name}: every strand has one that names it");
+        assert_eq!(named_once, [1; 40], "{name}: one root reports each strand");
         assert_eq!(step(&vec![nowhere; primitives.len()]), Vec::from_iter(0..40), "{name}");
         assert!(step(&healthy).is_empty(), "{name}");
     }
 }
 
-/// Rises, and has no finite pose for a moment.
+/// Rises at 0.2 m/s, with a non-finite pose during [`GONE`].
 struct Gone;
 
-/// That moment (s).
+/// Time (s) without a finite pose.
 const GONE: Range<f64> = 0.1..0.12;
 
 impl Motion for Gone {
@@ -262,11 +262,10 @@ impl Motion for Gone {
     }
 }
 
-/// A body without a finite pose for a moment does not move its hair: every strand is reported then and nothing else, and
-/// all hair is finite at any time, after a jump into that moment too. A checkpoint of that moment goes on with the same
-/// bits.
+/// While the body has a non-finite pose every strand is reported in every step, and at no other time. All hair is finite at
+/// any time, after a teleport to a time without a pose too. A checkpoint of such a time continues with the same bits.
 #[test]
-fn hair_outlives_a_moment_without_a_body() {
+fn hair_stays_finite_while_the_body_has_no_finite_pose() {
     for model in models() {
         let name = model.name();
         let sphere = Shape::Sphere { radius: RADIUS };
@@ -317,7 +316,7 @@ fn hair_outlives_a_moment_without_a_body() {
     }
 }
 
-/// Stands still, and four metres higher from the first second on.
+/// At rest, and four metres higher from one second on.
 struct Moved;
 
 impl Motion for Moved {
@@ -329,9 +328,9 @@ impl Motion for Moved {
     }
 }
 
-/// Hair moves rigidly with a jump, keeps its shape, and gains no velocity from it in the next step.
+/// A teleport moves hair rigidly, and adds no velocity in the next step.
 #[test]
-fn a_teleport_carries_hair_along_without_a_kick() {
+fn a_teleport_moves_hair_rigidly_and_adds_no_velocity() {
     for model in models() {
         let name = model.name();
         let farthest = |a: &[Vec3], b: &[Vec3], by: Vec3| {
@@ -353,9 +352,9 @@ fn a_teleport_carries_hair_along_without_a_kick() {
     }
 }
 
-/// A jump with a rotation keeps the present shape of the hair, and a reset is the groom in the pose of the body.
+/// A teleport with a rotation keeps the current shape of the hair; a reset returns to the groom in the pose of the body.
 #[test]
-fn a_jump_in_motion_keeps_the_shape_and_a_reset_is_the_groom() {
+fn a_teleport_keeps_the_shape_and_a_reset_returns_to_the_groom() {
     for model in models() {
         let name = model.name();
         let mut sim = simulation(groom(60, |_| 12), SHAKE, &model);

@@ -1,11 +1,11 @@
-//! The README shows lines of the example that runs.
+//! The examples are as the documentation describes them.
 
 const README: &str = include_str!("../../../../README.md");
 const GAME_LOOP: &str = include_str!("../../examples/game_loop.rs");
 const OWN_MODEL: &str = include_str!("../../examples/own_model.rs");
 
 #[test]
-fn the_readme_shows_lines_of_the_game_loop() {
+fn the_readme_quotes_the_game_loop() {
     let library = README.split("## As a library").nth(1).unwrap_or_default();
     let shown = library.split("```").nth(1).unwrap_or_default();
     let lines = shown.lines().skip(1).map(str::trim).filter(|line| !line.starts_with("//"));
@@ -16,8 +16,7 @@ fn the_readme_shows_lines_of_the_game_loop() {
     }
 }
 
-/// A model of the caller's own fits in 100 lines.
 #[test]
-fn a_model_of_ones_own_takes_less_than_a_hundred_lines() {
+fn a_custom_model_takes_fewer_than_100_lines() {
     assert!(OWN_MODEL.lines().count() < 100);
 }

@@ -1,16 +1,16 @@
-//! Health is measured for every model, alike for any number of threads, and goes on after a restart.
+//! Health of every model: finite, the same for any number of threads, and the same after a restart.
 
 use crate::scene::{Shake, groom, simulation};
 use coif::model::ModelSettings;
 use coif::simulation::{Health, Simulation};
 
-/// Frames per second of the measurements, a whole number of steps apart.
+/// Measurements per second; divides the steps per second.
 const FPS: f64 = 60.0;
 
 const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
 const STILL: Shake = Shake { angle: 0.0, height: 0.0 };
 
-/// Hair of every model on a ball.
+/// Hair of a model on a ball.
 fn start(model: &str, motion: Shake) -> Simulation {
     let settings = ModelSettings::by_name(model).expect("a model");
     simulation(groom(200, |s| 5 + s % 8), motion, &settings)
@@ -27,10 +27,14 @@ fn series(sim: &mut Simulation, frames: std::ops::Range<u32>) -> Vec<Health> {
 }
 
 #[test]
-fn every_model_has_a_finite_series_with_motion_in_it() {
+fn health_of_every_model_is_finite_and_measures_motion() {
     for model in ModelSettings::NAMES {
         let all = series(&mut start(model, SHAKE), 0..20);
-        assert_eq!(all[0].motion, Default::default(), "{model}: the first look sees no motion");
+        assert_eq!(
+            all[0].motion,
+            Default::default(),
+            "{model}: the first measurement has no motion"
+        );
         for (frame, health) in all.iter().enumerate().skip(1) {
             let motion = &health.motion;
             let numbers = [
@@ -49,7 +53,7 @@ fn every_model_has_a_finite_series_with_motion_in_it() {
             assert!(motion.speed_mean() <= motion.speed_max, "{model}, {frame}: {motion:?}");
         }
         let last = &all[19].motion;
-        // The ball turns and rises, and so does hair, but not at once.
+        // The ball turns and rises, and hair follows with a delay.
         assert!(last.body_speed_max > 0.3, "{model}: {last:?}");
         assert!(last.speed_max > 0.3 && last.kinetic_energy > 0.0, "{model}: {last:?}");
         assert!(last.relative_speed_max > 0.01 && last.moving_points > 0, "{model}: {last:?}");
@@ -90,7 +94,7 @@ fn same_bits_for_any_number_of_threads_and_after_a_restart() {
 }
 
 #[test]
-fn a_second_look_sees_the_same_and_a_jump_is_no_motion() {
+fn a_repeated_measurement_is_equal_and_a_teleport_is_no_motion() {
     let mut sim = start("follow-the-leader", SHAKE);
     let last = series(&mut sim, 0..12)[11];
     assert!(last.motion.speed_max > 0.1);

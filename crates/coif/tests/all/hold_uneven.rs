@@ -1,5 +1,5 @@
-//! One test over the models that hold a groom by elastic forces: random uneven grooms are held, and come to
-//! rest after a jerk. The yardsticks refuse grooms that they cannot hold.
+//! Models with elastic forces hold random grooms with uneven segments, and come to rest after a jerk. The baseline models
+//! refuse grooms that are beyond their limit.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use coif::model::{
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
 
-/// Hair on a ball: 2 to 60 points, segments that differ by up to `ratio` along a strand, bent by anything between
-/// nothing and a half turn to any side.
+/// Hair on a ball: strands of 2 to 60 points, with lengths of segments that differ by up to `ratio`, bent by up to pi
+/// about a random axis.
 fn uneven(seed: u64, strands: usize, ratio: f32) -> Groom {
     let mut random = Random::new(seed, 0);
     let mut all = Strands::new();
@@ -41,7 +41,7 @@ fn uneven(seed: u64, strands: usize, ratio: f32) -> Groom {
     groom
 }
 
-/// Stands still for a while, then turns to the side and back within half a second, and stands still again.
+/// Turns aside and back within half a second from the time `at` (s) on, and is at rest before and after.
 struct Jerk {
     at: f64,
 }
@@ -58,9 +58,9 @@ impl Motion for Jerk {
     }
 }
 
-/// Tolerances: 1 % of the length and 1 cm/s, which are invisible, five seconds after the jerk. Mass-spring hair of seed 1
-/// has ten: a strand folds at its first joint by more than 90 degrees, where springs have hardly any lever, and takes
-/// seven seconds to unfold.
+/// Tolerances, which are invisible: 1 % of the length before the jerk, and 1 cm/s before it and five seconds after it.
+/// Mass-spring hair of seed 1 gets ten seconds: a strand folds at its first joint by more than 90 degrees, where springs
+/// have a small lever arm, and takes seven seconds to unfold.
 #[test]
 fn uneven_grooms_are_held_and_come_to_rest() {
     for name in [mass_spring::NAME, hair_mesh::NAME, cantilever::NAME] {
@@ -70,7 +70,7 @@ fn uneven_grooms_are_held_and_come_to_rest() {
             let strands = if is_mass_spring { 6 } else { 20 };
             let groom = Arc::new(uneven(seed, strands, 20.0));
             let body = Body::rigid(ball(), Arc::new(Jerk { at: 5.0 })).expect("a valid body");
-            // Mass-spring hair cuts its steps itself.
+            // Mass-spring hair divides steps into substeps.
             let steps = if is_mass_spring { 60 } else { 240 };
             let world = World { steps_per_second: steps, ..World::default() };
             let mut simulation = Simulation::new(groom, Arc::new(body), &model, world)
@@ -90,16 +90,16 @@ fn uneven_grooms_are_held_and_come_to_rest() {
             let folds = is_mass_spring && seed == 1;
             let (drift, speed, broken) = after(if folds { 15.5 } else { 10.5 });
             println!("    jerked to {thrown} m/s, then within {drift}, {speed} m/s");
-            assert!(thrown > 0.05, "{name} {seed}: the jerk is felt: {thrown} m/s");
+            assert!(thrown > 0.05, "{name} {seed}: the jerk moves hair at {thrown} m/s");
             assert!(speed < 0.01 && broken == 0, "{name} {seed}: {speed} {broken}");
         }
     }
 }
 
-/// The yardsticks refuse grooms beyond their limit, with the ratio and the limit in the message; up to the limit
-/// uneven segments are accepted.
+/// The baseline models refuse ratios of segment lengths beyond their limit, with the ratio and the limit in the message,
+/// and accept ratios up to it.
 #[test]
-fn the_yardsticks_refuse_beyond_the_ratio_that_they_name() {
+fn baselines_refuse_ratios_beyond_the_limit_that_they_name() {
     let line = |ratio: f32| {
         let mut strands = Strands::new();
         strands.push(&[Vec3::ZERO, Vec3::X * 1e-4, Vec3::X * (1e-4 + 1e-4 * ratio)]);
@@ -120,7 +120,7 @@ fn the_yardsticks_refuse_beyond_the_ratio_that_they_name() {
     }
 }
 
-/// Where evenly spaced points would do, the message names how uneven they are and how uneven they may be.
+/// Where evenly spaced points would be stable, the message names the ratio of segment lengths and its limit.
 #[test]
 fn springs_too_short_for_the_substeps_are_refused_with_the_ratio() {
     let groom = |ratio: f32| {
@@ -145,9 +145,9 @@ fn springs_too_short_for_the_substeps_are_refused_with_the_ratio() {
     let text = error.to_string();
     let named = format!("at most {} times the shortest", (limit * 10.0).floor() / 10.0);
     assert!(text.contains(&named) && text.contains("it is 500.0 times"), "{text}");
-    // The ratio that it names is the limit.
+    // The limit in the message is the actual one.
     assert!(build(0.99 * limit, 40).is_none() && build(1.01 * limit, 40).is_some(), "{limit}");
-    // Where even segments are too short as well, unevenness is not the reason.
+    // Where equal segments are unstable as well, the message does not name the ratio.
     let Some(error) = build(2.0, 1) else { panic!("one substep is too few") };
     assert!(!error.to_string().contains("longest segment"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! All tests of the library in one program, a module per subject. Tests that count allocations have an allocator of
-//! their own and stay apart.
+//! All tests of the library in one program, one module per subject. Tests that count allocations replace the global
+//! allocator and are programs of their own.
 
 mod change;
 mod contact_volume;
@@ -9,6 +9,8 @@ mod every_model;
 mod examples;
 mod health;
 mod hold_uneven;
+mod module_order;
+mod physics_baselines;
 mod physics_cantilever;
 mod physics_collision;
 mod physics_follow_the_leader;
@@ -20,10 +22,8 @@ mod physics_mass_spring_single;
 mod physics_mass_spring_stiff;
 mod physics_mass_spring_tetrahedra;
 mod physics_moving_body;
-mod physics_yardsticks;
 mod pins;
 mod robust_violence;
-mod rooms;
 mod rows;
 mod scene;
 mod shapes;

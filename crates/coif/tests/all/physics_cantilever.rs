@@ -1,4 +1,5 @@
-//! Strips that move as cantilever beams against properties that hold for any settings.
+//! Strips that move as cantilever beams: independence of the frame rate, order of layers, rest, the beam equation, and
+//! collision with a distance field.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ fn cantilever(settings: Settings) -> ModelSettings {
     ModelSettings::Cantilever(settings)
 }
 
-/// Motions of the built-in scenes of the same names: "no" 0.9 times a second, 43 degrees to either
-/// side; and up to one turn a second within half a second, then a stop.
+/// Motions of the built-in scenes of the same names: a head that shakes at 0.9 Hz by 43 degrees to either side, and one
+/// that spins up to one turn a second within half a second, then stops.
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Shake,
@@ -38,7 +39,7 @@ impl Motion for Move {
         let angle = match self {
             Move::Shake => 0.75 * ease(t / 0.35) * (std::f32::consts::TAU * 0.9 * t).sin(),
             Move::Spin => {
-                // Turns at a speed that goes up and down evenly.
+                // Constant angular acceleration, then constant deceleration.
                 let ramp = |t: f32, length: f32| {
                     let u = t.clamp(0.0, length);
                     0.5 * u * u / length + (t - length).max(0.0)
@@ -50,7 +51,7 @@ impl Motion for Move {
     }
 }
 
-/// Strips in layers over the upper part of a ball, with strands inside.
+/// Layers of strips over the upper part of a ball, with strands in them.
 fn layered(mesh: &TriangleMesh, length: f32) -> Groom {
     let top = |t: &usize| mesh.corners(*t).iter().all(|p| p.y > 0.02);
     let polygons: Vec<u32> = (0..mesh.triangles.len()).filter(top).map(|t| t as u32).collect();
@@ -78,8 +79,8 @@ fn pose_of(simulation: &Simulation) -> StripPose {
     pose
 }
 
-/// The same shape at 30, 60 and 120 steps a second, within 2 % of the length: every joint, at
-/// every thirtieth of a second of two seconds.
+/// Positions of all joints agree within 2 % of the length for 30, 60 and 120 steps a second, at every thirtieth of a second
+/// of two seconds.
 #[test]
 fn the_shape_does_not_depend_on_the_frame_rate() {
     for motion in [Move::Shake, Move::Spin] {
@@ -114,8 +115,8 @@ fn the_shape_does_not_depend_on_the_frame_rate() {
     }
 }
 
-/// How high the middle of joint `j` of a strip is over the middle line of another, along the normal of its
-/// nearest segment, and how far aside (m).
+/// Height (m) of the middle of joint `j` of a strip over the middle line of another, along the normal of its nearest
+/// segment, and lateral distance (m).
 fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize) -> (f32, f32) {
     let middle = |s: usize, j: usize| pose.position[j] + pose.binormal[j] * (0.5 * strips.width[s]);
     let p = middle(upper, j);
@@ -136,11 +137,11 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
     (nearest.1, nearest.2)
 }
 
-/// Height over the strip below (m) from which a joint counts as in order at rest: a few hairs.
+/// Height over the strip below (m) above which a joint counts as in order at rest: a few diameters of a hair.
 const IN_ORDER: f32 = 2e-4;
 
-/// The least height (m) of a joint over the strip that its own lies on, through 2.5 s, wherever the two
-/// overlap; how many strips lie on another; and which fraction of their joints is in order at rest.
+/// Smallest height (m) of a joint over the strip on which its own lies, through 2.5 s, where the two overlap; number of
+/// strips that lie on another; and the fraction of their joints that are in order at rest.
 fn min_height(sim: &mut Simulation) -> (f32, usize, f32) {
     let strips = sim.strips().expect("strips").clone();
     let rest = strips.rest_pose();
@@ -169,9 +170,9 @@ fn min_height(sim: &mut Simulation) -> (f32, usize, f32) {
     (min_height, count, pairs.len() as f32 / joints as f32)
 }
 
-/// A strip lies over the one of the layer below at every joint, along the normal, through the motion.
+/// During the motion every joint of a strip stays above the strip of the layer below, along its normal.
 #[test]
-fn layers_never_swap() {
+fn layers_keep_their_order() {
     for motion in [Move::Shake, Move::Spin] {
         let mut sim = on_ball(layered(&ball(), 0.2), motion, Settings::default(), 240);
         let strips = sim.strips().expect("strips");
@@ -183,11 +184,11 @@ fn layers_never_swap() {
     }
 }
 
-/// Hair that falls over a ball like shingles, as strands: those of one row share a height.
+/// Strands in overlapping rows around a ball, like shingles; the roots of a row have about the same height.
 fn shingles() -> Groom {
     let mut strands = coif::groom::Strands::new();
     for row in 0..14 {
-        // Twenty tufts of four, each row a little farther around.
+        // Twenty tufts of four strands; each row is rotated a little relative to the last.
         for k in 0..80 {
             let up = 0.1 + 0.085 * row as f32 + 0.02 * (k % 2) as f32;
             let turns = (k / 4) as f32 + 0.03 * row as f32 + 0.15 * (k / 2 % 2) as f32;
@@ -199,7 +200,7 @@ fn shingles() -> Groom {
             for _ in 0..15 {
                 d = (d + Vec3::NEG_Y * 0.45).normalize();
                 p += d * 0.012;
-                // Rows above lie over rows below, a millimetre each.
+                // Each row lies a millimetre above the row below.
                 let min_radius = RADIUS + 0.002 + 0.001 * row as f32;
                 if p.length() < min_radius {
                     p = p.normalize() * min_radius;
@@ -215,9 +216,9 @@ fn shingles() -> Groom {
     groom
 }
 
-/// The same of strips that were laid through strands, where they lie on each other.
+/// The same for strips that are fitted to strands, where one lies on another.
 #[test]
-fn strips_through_strands_keep_their_order() {
+fn strips_fitted_to_strands_keep_their_order() {
     for motion in [Move::Shake, Move::Spin] {
         let mut sim = on_ball(shingles(), motion, Settings::default(), 60);
         let count = sim.strips().expect("strips").count();
@@ -232,7 +233,7 @@ fn strips_through_strands_keep_their_order() {
     }
 }
 
-/// A groom is at rest under gravity, to the last strand, and strands are where it has them.
+/// All strands of the groom are at rest under gravity.
 #[test]
 fn the_groom_is_at_rest() {
     for hair in [groom(150, |s| 8 + s % 9), layered(&ball(), 0.15)] {
@@ -248,8 +249,7 @@ fn the_groom_is_at_rest() {
     }
 }
 
-/// Without holding its shape hair sags: by `tau D g / (2 damping)` in the limit of small angles,
-/// whatever the number of joints.
+/// Without `hold_shape` hair sags by `tau D g / (2 damping)` in the limit of small angles, for any number of joints.
 #[test]
 fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
     let deflection = |points: usize, damping: f32| {
@@ -270,7 +270,7 @@ fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
         };
         let tau = settings.style_time.at(0.0);
         let full = (1.0 - settings.trail).acos().powi(2);
-        // Human hair stands up for 4.98 cm: the cube of that over the cube of 30 cm is missing.
+        // Compliance of 30 cm of hair, relative to its limit: 4.98 cm is the length up to which human hair stands up.
         let compliance = full / (1.0 + (0.0498f32 / 0.3).powi(3));
         let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &cantilever(settings));
         sim.advance_to(4.0);
@@ -284,7 +284,7 @@ fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
         println!("{points} joints: tip sags {found:.5} m, expected {expected:.5} (tolerance 2 %)");
         assert!((found / expected - 1.0).abs() < 0.02, "{points} joints: {found} {expected}");
     }
-    // Heavy hair hangs: not by the small-angle formula, but down.
+    // Beyond the limit of small angles hair hangs down.
     assert!(deflection(14, 2.0).0 > 0.2);
 }
 

@@ -1,4 +1,4 @@
-//! Follow-The-Leader: length, rest under gravity, agreement with the plain version.
+//! Follow-The-Leader: lengths, rest under gravity, agreement with the plain version, ramps, friction on a slope.
 
 use std::sync::Arc;
 
@@ -65,9 +65,8 @@ fn without_held_shape_hair_falls() {
     assert!(height(&sim.strands()) < height(&rest) - 0.005);
 }
 
-/// The lanes and the plain version are the same method: after twenty steps of violent motion with
-/// contact they agree to hundredths of a millimetre. (Later, the rounding of rotations has grown: which
-/// side of a ball a strand slides down is decided by the last bit.)
+/// The lanes and the plain version are the same method: after twenty steps of violent motion with collision they agree to
+/// hundredths of a millimetre. (Later rounding grows: the last bit decides to which side of a ball a strand slides.)
 #[test]
 fn lanes_agree_with_the_plain_version() {
     let ramp = |root: f32, tip: f32| Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places");
@@ -126,9 +125,9 @@ fn compare_with_plain(settings: Settings) {
     assert!(worst < 2e-5, "{worst}");
 }
 
-/// A table that has the same number at every point but the root, which is pinned, is that number, to the bit.
+/// A ramp with the same value at every point but the root, which is pinned, gives the same bits as that value.
 #[test]
-fn a_ramp_of_one_number_is_the_number() {
+fn a_constant_ramp_gives_the_bits_of_the_number() {
     let table = |value: f32| Ramp::new(&[[0.0, 7.0], [1e-3, value]]).expect("two places");
     let ramps = Settings {
         style_time: table(0.2),
@@ -146,10 +145,10 @@ fn a_ramp_of_one_number_is_the_number() {
     assert_eq!(hash(ramps), hash(Settings::default()));
 }
 
-/// Hair with a stiff root and a soft tip swings out by its tip as soft hair does, and is held at its root as stiff hair is;
-/// its groom is at rest for any ramp.
+/// Hair with a stiff lower half and a soft upper half deflects less in its middle than soft hair and more at its tip than
+/// stiff hair; its groom is at rest.
 #[test]
-fn a_ramp_of_the_style_time_is_felt_where_it_says() {
+fn a_ramp_of_the_style_time_acts_at_its_places() {
     let ramp = Ramp::new(&[[0.45, 0.03], [0.55, 0.5]]).expect("two places");
     let swing = |style_time: Ramp, angle: f32| {
         let settings = Settings { style_time, ..Settings::default() };
@@ -157,7 +156,7 @@ fn a_ramp_of_the_style_time_is_felt_where_it_says() {
         let rest = hair.strands.clone();
         let shake = || Shake { angle, height: 0.0 };
         let mut sim = simulation(hair, shake(), &ModelSettings::FollowTheLeader(settings));
-        // How far points in the middle and tips are from their groom, the mean of all strands and frames.
+        // Mean distance of points in the middle and of tips from their groom, over all strands and frames.
         let mut off = [0.0f32; 2];
         for frame in 1..=60 {
             let time = f64::from(frame) / 60.0;
@@ -179,7 +178,7 @@ fn a_ramp_of_the_style_time_is_felt_where_it_says() {
     assert!(middle.max(tip) < 1e-4, "{middle} {tip}");
 }
 
-/// A strand pointing straight into the floor has no tangent to keep: it must still get a direction.
+/// A strand perpendicular to the floor has no tangential direction: one must be chosen.
 #[test]
 fn a_strand_pointing_straight_into_a_plane_slides_away() {
     let mut strands = Strands::new();
@@ -201,8 +200,8 @@ fn a_strand_pointing_straight_into_a_plane_slides_away() {
     assert!(health.penetration_max < 1e-4 && health.stretch_max < 1e-4, "{health:?}");
 }
 
-/// Hair that lies across a slope sticks up to the angle of friction, without creeping, and slides beyond that of rest,
-/// for which there is half as much friction again.
+/// Hair that lies across a slope sticks up to the angle of kinetic friction, without creep, and slides beyond that of
+/// static friction, which is 1.5 times as large.
 #[test]
 fn hair_on_a_slope_sticks_up_to_the_angle_of_friction() {
     let (dt, gravity, friction) = (1.0 / 240.0, Vec3::NEG_Y * 9.81, 0.3);
@@ -237,11 +236,11 @@ fn hair_on_a_slope_sticks_up_to_the_angle_of_friction() {
             model.step(&env, &mut StepReport::default());
         }
         model.positions(&mut now);
-        // The plane holds it, a skin above.
+        // The strand is in contact with the plane, at the distance of the skin.
         let above = now[1..].iter().map(|&p| (pose.rotation.inverse() * p).y - SKIN);
         let in_contact = above.clone().all(|y| (-1e-5..4e-5).contains(&y));
         assert!(in_contact, "{:?}", above.collect::<Vec<_>>());
-        // In all, and in the second half.
+        // Displacement in all, and in the second half.
         [line[points - 1], halfway].map(|before| now[points - 1].distance(before))
     };
     let [motion, rest] = [friction, 1.5 * friction].map(f32::atan);

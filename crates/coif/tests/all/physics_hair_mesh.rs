@@ -1,4 +1,4 @@
-//! Hair meshes: rest, recovery, contact, seams, resolution.
+//! Hair meshes: rest, recovery, collision, seams, self-collision, resolution.
 
 use std::sync::Arc;
 
@@ -62,8 +62,7 @@ fn step(
     mesh.step(&env, &vec![pose; columns], &mut vec![false; columns])
 }
 
-/// The groomed shape is the equilibrium, in whichever direction hair grows, and a step of a thirtieth of a
-/// second keeps it.
+/// The groom is the equilibrium for any direction of growth, with steps of a thirtieth of a second.
 #[test]
 fn a_groom_stays_where_it_is_under_gravity() {
     let block = HairMesh::block([3, 2], 6, Vec3::new(0.1, 0.3, 0.08), true);
@@ -78,7 +77,7 @@ fn a_groom_stays_where_it_is_under_gravity() {
     }
 }
 
-/// Without that, hair that sticks out sags.
+/// Without `hold_shape` hair that sticks out sags.
 #[test]
 fn hair_sags_where_the_shape_is_not_held() {
     let mesh = turned(
@@ -92,7 +91,7 @@ fn hair_sags_where_the_shape_is_not_held() {
     assert!(hair.measure().farthest > 0.1, "{:?}", hair.measure());
 }
 
-/// A head that is thrown about at ten times the speed of life.
+/// Pose of a shaking head at `speed` times its natural speed.
 fn violent(frame: usize, speed: f32) -> RigidTransform {
     let swing = 0.8 * (1.0 - (frame as f32 * DT * speed * 6.0).cos());
     RigidTransform {
@@ -102,7 +101,7 @@ fn violent(frame: usize, speed: f32) -> RigidTransform {
 }
 
 #[test]
-fn hair_recovers_from_ten_times_the_speed_of_life() {
+fn hair_recovers_from_motion_at_ten_times_natural_speed() {
     for triangles in [false, true] {
         let mesh = hanging([5, 4], 11, Vec3::new(0.25, 0.4, 0.2), triangles);
         let mut hair = dynamics(&mesh, &Settings::default());
@@ -120,7 +119,7 @@ fn hair_recovers_from_ten_times_the_speed_of_life() {
     }
 }
 
-/// A head with an ear, which hair can be thrown behind.
+/// A head with an ear, behind which hair can get snagged.
 fn head_with_ear() -> [(Shape, Vec3); 2] {
     [
         (Shape::Ellipsoid { radii: Vec3::new(0.09, 0.12, 0.1) }, Vec3::new(0.0, -0.13, 0.0)),
@@ -128,10 +127,11 @@ fn head_with_ear() -> [(Shape, Vec3); 2] {
     ]
 }
 
-/// For any creep speed of friction, and at any speed, hair stays out of the body and returns to its groom.
+/// For several threshold speeds of friction and several speeds of the motion, hair stays within 2 mm of the outside of the
+/// body and returns to its groom.
 #[test]
 fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
-    // A mat of hair beside the head, from its crown to below the chin.
+    // A layer of hair beside the head, from its crown to below the chin.
     let mut mesh = hanging([5, 2], 9, Vec3::new(0.2, 0.34, 0.03), true);
     for p in mesh.columns.positions_mut() {
         *p = Vec3::new(0.128 - p.z, p.y, p.x);
@@ -170,7 +170,7 @@ fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
 
 /// Hair that a steady load holds on the body is not snagged: it stays in its loaded equilibrium.
 #[test]
-fn hair_under_load_is_not_led_home() {
+fn hair_under_load_gets_no_restoring_spring() {
     let mesh = hanging([3, 2], 8, Vec3::new(0.1, 0.3, 0.04), false);
     let n = mesh.column_count();
     let wall = MovingCollider {
@@ -197,7 +197,7 @@ fn hair_under_load_is_not_led_home() {
     assert!(distance[1] > 0.02 && distance[1] > 0.9 * distance[0]);
 }
 
-/// Figure 8: all vertices on their roots.
+/// `wu2016` figure 8: recovery from a state with all vertices on their roots.
 #[test]
 fn hair_recovers_from_collapse_onto_its_roots() {
     for (turn, bulk_modulus) in [(0.0, 600.0), (1.2, 600.0), (0.0, 0.0)] {
@@ -216,8 +216,7 @@ fn hair_recovers_from_collapse_onto_its_roots() {
     }
 }
 
-/// Stiffness belongs to the hair, not to the mesh: meshes of different resolution move alike, and so do
-/// steps of different length.
+/// Stiffness is a property of the hair: motion converges for meshes of higher resolution, and for shorter steps.
 #[test]
 fn motion_does_not_depend_on_resolution_or_step() {
     let size = Vec3::new(0.12, 0.3, 0.12);
@@ -252,14 +251,14 @@ fn motion_does_not_depend_on_resolution_or_step() {
     assert!(steps[0] < 0.08 && steps[1] < 0.5 * steps[0]);
 }
 
-/// How many vertices are inside any of the shapes.
+/// Number of vertices inside of any collider.
 fn inside(hair: &MeshDynamics, colliders: &[MovingCollider]) -> usize {
     let deep = |p: &&Vec3A| colliders.iter().any(|c| c.depth_at(Vec3::from(**p)) > 1e-4);
     hair.positions().iter().filter(deep).count()
 }
 
-/// A solid that is pushed deep into hair. Minimisation alone leaves inner vertices inside, as the paper
-/// says; repeated minimisation does not.
+/// A collider moves deep into hair. Minimisation alone leaves inner vertices inside, as the paper says; repeated
+/// minimisation does not.
 #[test]
 fn inner_vertices_come_out_of_the_body_as_well() {
     let mesh = hanging([6, 6], 9, Vec3::new(0.18, 0.3, 0.18), false);
@@ -268,7 +267,7 @@ fn inner_vertices_come_out_of_the_body_as_well() {
         Shape::Sphere { radius: 0.06 },
         Shape::Ellipsoid { radii: Vec3::new(0.05, 0.08, 0.06) },
         Shape::Capsule { half_height: 0.05, radius: 0.05 },
-        // Thin enough to get in between the outer vertices.
+        // Thin enough to pass between the outer vertices.
         Shape::Sphere { radius: 0.025 },
         Shape::Capsule { half_height: 0.04, radius: 0.02 },
     ];
@@ -288,12 +287,14 @@ fn inner_vertices_come_out_of_the_body_as_well() {
             }
             worst
         };
-        let (paper, bare, ours) = (run(false, true), run(false, false), run(true, true));
-        println!("{shape:?}: inside {bare} bare, {paper} with minimisation, {ours} here");
-        assert_eq!(ours, 0);
+        let (paper, without, repeated) = (run(false, true), run(false, false), run(true, true));
+        println!(
+            "{shape:?}: inside {without} without, {paper} with, {repeated} with repeated minimisation"
+        );
+        assert_eq!(repeated, 0);
         left_by_the_paper += paper;
     }
-    assert!(left_by_the_paper >= 10, "nothing to see: {left_by_the_paper}");
+    assert!(left_by_the_paper >= 10, "the colliders hardly overlap hair: {left_by_the_paper}");
 }
 
 /// Outer vertices stay out of every shape while hair swings against them.
@@ -320,8 +321,8 @@ fn hair_swings_against_shapes_and_stays_out() {
     assert!(m.mean_distance < 0.02 * m.length && m.inverted == 0);
 }
 
-/// Two bundles side by side with a seam. A light pull keeps it closed, a strong one opens it, and when
-/// without load the bundles come together again.
+/// Two bundles side by side with a seam: a light load keeps it closed, a strong one opens it, and without load it closes
+/// again.
 #[test]
 fn seams_hold_open_and_close_again() {
     let whole = HairMesh::parted_block(8, Vec3::new(0.08, 0.3, 0.04));
@@ -350,7 +351,7 @@ fn seams_hold_open_and_close_again() {
     };
     let light = (0..60).map(|_| pull(&mut hair, sign * 2.0)).max().unwrap_or(0);
     assert_eq!(light, 0, "a light pull opens the seam");
-    // A load between the two opens nothing, but keeps open what is open: hysteresis.
+    // Hysteresis: a load between the two opens no stitch, but keeps open ones open.
     let medium = (0..60).map(|_| pull(&mut hair, sign * 4.0)).max().unwrap_or(0);
     assert_eq!(medium, 0, "a medium pull opens the seam");
     let strong = (0..60).map(|_| pull(&mut hair, sign * 60.0)).max().unwrap_or(0);
@@ -369,7 +370,7 @@ fn seams_hold_open_and_close_again() {
     assert!(m.mean_distance < 0.01 * m.length);
 }
 
-/// Two boxes of hair that do not share a column, next to each other.
+/// Two adjacent boxes of hair without common columns.
 fn two_boxes() -> HairMesh {
     let one = hanging([2, 2], 8, Vec3::new(0.06, 0.3, 0.06), false);
     let mut columns = Strands::new();
@@ -392,9 +393,9 @@ fn two_boxes() -> HairMesh {
     HairMesh { columns, bundles, seams: Vec::<Seam>::new(), roots: Vec::new() }
 }
 
-/// Bundles that are blown against each other stay apart with self-collision, and overlap without.
+/// Bundles that are accelerated towards each other overlap much less with self-collision than without.
 #[test]
-fn bundles_that_are_no_neighbours_collide() {
+fn bundles_without_common_columns_collide() {
     let mesh = two_boxes();
     let n = mesh.column_count();
     let run = |self_collision: bool| {
@@ -409,7 +410,7 @@ fn bundles_that_are_no_neighbours_collide() {
             }
             let report = step(&mut hair, n, RigidTransform::IDENTITY, DT, Vec3::ZERO, &[]);
             assert_eq!(report.broken, 0, "{frame}");
-            // How far the left box reaches into the right one, on the level of the tips.
+            // Overlap of the boxes at the level of the tips.
             let tips = |range: std::ops::Range<usize>| {
                 range.map(|c| hair.positions()[mesh.columns.points_of(c).end - 1].x)
             };
@@ -421,7 +422,7 @@ fn bundles_that_are_no_neighbours_collide() {
     };
     let (with, without) = (run(true), run(false));
     println!("overlap {with} m with self-collision, {without} m without");
-    assert!(without > 0.02, "nothing to see");
+    assert!(without > 0.02, "the boxes hardly overlap without self-collision: {without} m");
     assert!(with < 0.4 * without);
 }
 
@@ -452,7 +453,7 @@ fn broken_columns_are_put_back() {
     assert!(hair.measure().farthest < 1e-3);
 }
 
-/// A scalp of soft skin, 24 cm wide, that a wave goes through.
+/// A deforming scalp, 24 cm wide, with a travelling wave.
 fn soft_scalp() -> Body {
     let n = 12u32;
     let at = |i: u32| i as f32 / n as f32 - 0.5;
@@ -475,10 +476,10 @@ fn soft_scalp() -> Body {
     Body::sampled(triangles, frames, 60.0).expect("a valid body")
 }
 
-/// Columns grow on the scalp themselves: how many strands are shown changes nothing about the mesh, so the strands that
-/// both grooms have are in the same places to the bit.
+/// Columns are bound to the scalp directly, so the mesh does not depend on the number of strands: strands that two grooms
+/// have in common have the same positions to the bit.
 #[test]
-fn the_mesh_moves_alike_however_many_strands_are_shown() {
+fn the_mesh_does_not_depend_on_the_number_of_strands() {
     let body = Arc::new(soft_scalp());
     let mesh = HairMesh::block([4, 3], 5, Vec3::new(0.16, 0.15, 0.12), true);
     let shown = |count: usize| {

@@ -78,9 +78,8 @@ fn longest_stretch(groom: &Groom, now: &[Vec3]) -> f32 {
     worst
 }
 
-/// A horizontal hair droops under its own weight as the elastica of a heavy rod does: 10 cm of human hair
-/// have `q L^3 / EI` of about 8. Springs get softer where a joint bends by more than half a radian, so
-/// that the curve wants segments of 5 mm.
+/// A horizontal hair droops under its weight as the elastica of a heavy rod: `q L^3 / EI` of 10 cm of human hair is about
+/// 8. Springs get softer where a joint bends by more than half a radian, so the curve requires segments of 5 mm.
 #[test]
 fn heavy_hair_droops_as_the_elastica() {
     let fibre = Fibre::default();
@@ -107,7 +106,7 @@ fn heavy_hair_droops_as_the_elastica() {
     }
 }
 
-/// The groom is the shape under gravity: straight, curved and curly hair to all sides stays where it is.
+/// The groom is the equilibrium under gravity: straight, curved and curly hair in all directions stays at rest.
 #[test]
 fn the_groom_holds_its_shape() {
     let hair = groom(60, |s| 4 + s % 17);
@@ -130,8 +129,8 @@ fn the_groom_holds_its_shape() {
     }
 }
 
-/// A head that shakes hard: lengths stay within a little more than the limit, in parts that are as many
-/// as the motion asks for.
+/// On a head that shakes hard lengths stay within little more than the strain limit, with a number of substeps that adapts
+/// to the motion.
 #[test]
 fn lengths_stay_within_the_limit() {
     let hair = groom(100, |s| 5 + s % 20);
@@ -180,12 +179,12 @@ fn hair_stays_out_of_the_body() {
     assert_eq!(run.report.unresolved, 0);
 }
 
-/// Coulomb: a hair across a slope stays where friction is more than the slope, and slides where it is
-/// less.
+/// Coulomb friction: a hair across a slope sticks where friction exceeds the tangent of the slope, and slides without
+/// friction.
 #[test]
 fn friction_holds_hair_on_a_slope() {
     let slid = |friction: f32| {
-        // Short hairs on a long, soft tether are almost free at their tips.
+        // The tip of a long, soft hair is almost free.
         let line: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.01 * i as f32, 1e-5, 0.0)).collect();
         let groom = lines(&[line]);
         let settings = Settings { hold_shape: false, damping: 0.0.into(), ..Settings::default() };
@@ -231,10 +230,9 @@ fn a_hair_whose_ends_approach_buckles() {
     assert!(longest_stretch(&groom, &x) < 0.012);
 }
 
-/// Figure 10 (b): a hair that is twisted and given slack writhes into a loop: points that are far apart
-/// along it come near each other. Without twist they do not. (A ring of this hair is unstable from
-/// `2 pi sqrt(3) EI / GJ` on, 14 rad. Without contact between hairs it then passes through itself, and is
-/// two turns less twisted.)
+/// `selle2008` figure 10 (b): a hair that is twisted while its ends approach forms a loop: points that are far apart along
+/// it come near each other. Without twist they do not. (A ring of this hair is unstable above a twist of
+/// `2 pi sqrt(3) EI / GJ`, 14 rad. Without contact between hairs it then passes through itself and loses two turns.)
 #[test]
 fn a_twisted_hair_forms_a_loop() {
     let nearest = |twist: f32| {
@@ -260,7 +258,7 @@ fn a_twisted_hair_forms_a_loop() {
     assert!(twisted < 0.3 * straight, "{twisted} {straight}");
 }
 
-/// Figure 10 (d): a curl that was stretched and released recovers.
+/// `selle2008` figure 10 (d): a curl that was stretched and released recovers.
 #[test]
 fn a_stretched_curl_springs_back() {
     let turn = |t: f32| Vec3::new(0.008 * t.cos(), -0.0012 * t, 0.008 * t.sin());
@@ -280,7 +278,7 @@ fn a_stretched_curl_springs_back() {
 }
 
 #[test]
-fn nonsense_is_refused_with_its_name() {
+fn invalid_settings_are_refused_by_name() {
     let groom = lines(&[horizontal(5, 0.1)]);
     for (settings, name) in [
         (Settings { strain_limit: 1.5, ..Settings::default() }, "strain_limit"),
@@ -293,10 +291,10 @@ fn nonsense_is_refused_with_its_name() {
     }
 }
 
-/// With a body that jumps by half a metre and half a turn every step, hair stays finite
-/// and within reach of its root.
+/// With random poses of the roots in every step, within half a metre and half a turn, hair stays finite and keeps its
+/// lengths within 2 %.
 #[test]
-fn an_earthquake_breaks_nothing() {
+fn random_poses_in_every_step_keep_hair_intact() {
     let hair = groom(60, |s| 2 + s % 25);
     let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
     for step in 0..60u64 {
@@ -311,13 +309,13 @@ fn an_earthquake_breaks_nothing() {
         assert!(now.iter().all(|p| p.is_finite()));
         assert!(longest_stretch(&hair, &now) < 0.02, "{}", longest_stretch(&hair, &now));
     }
-    // As many substeps as the shortest substep lets it have.
+    // The shortest substep limits the number of substeps.
     assert_eq!(run.report.substeps, 20);
 }
 
-/// In the wind hair leans to leeward until its weight and stiffness stop it.
+/// Wind deflects hair downwind until weight and stiffness balance the drag.
 #[test]
-fn wind_blows_hair_to_leeward() {
+fn wind_deflects_hair_downwind() {
     let line: Vec<Vec3> = (0..20).map(|i| Vec3::NEG_Y * 0.006 * i as f32).collect();
     let groom = lines(&[line]);
     let mut run = Run::new(&groom, &Settings::default(), GRAVITY);

@@ -1,4 +1,4 @@
-//! Springs between hairs: the solve that couples strands.
+//! Springs between hairs: the linear solve that couples strands.
 
 use coif::contact::{ContactForce, ContactSpring, HairContact};
 use coif::groom::{Fibre, Groom, Strands};
@@ -8,7 +8,7 @@ use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{Wind, hash_positions};
 use glam::{Quat, Vec3};
 
-/// Springs that are always there.
+/// Permanent springs.
 struct Ties(Vec<ContactSpring>);
 
 impl HairContact for Ties {
@@ -54,9 +54,9 @@ fn step(model: &mut MassSpring, dt: f32, gravity: Vec3, poses: &[RigidTransform]
     report
 }
 
-/// The tip of a beam on a spring to a place that is pinned: `F = k (d - y)`, `y = F L^3 / (3 EI)`.
+/// Deflection of the tip of a beam by a spring to a pinned point: `F = k (d - y)`, `y = F L^3 / (3 EI)`.
 #[test]
-fn a_spring_bends_a_hair_by_what_beams_bend() {
+fn a_spring_deflects_a_hair_as_a_beam() {
     let fibre = Fibre::default();
     let (length, segments, far) = (0.1f32, 20u32, 2e-3f32);
     let line = |z: f32| {
@@ -64,7 +64,7 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
     };
     let mut strands = Strands::new();
     strands.push(&line(0.0).collect::<Vec<_>>());
-    // A hair across the tip of the first whose first two points are pinned.
+    // A second hair over the tip of the first; its first two points are pinned.
     let post: Vec<Vec3> =
         (0..4).map(|i| Vec3::new(length, far, 0.0) + Vec3::Y * 0.01 * i as f32).collect();
     strands.push(&post);
@@ -95,11 +95,12 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
         let (found, truth) = (now[segments as usize].y, far * stiffness / (stiffness + beam));
         println!("{:e} N/m: {found:e} for {truth:e}, {max_iterations} iterations", stiffness);
         assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
-        assert!(max_iterations <= 3, "one spring is one more dimension");
+        assert!(max_iterations <= 3, "one spring adds one dimension to the Krylov space");
     }
 }
 
-/// A net of many hairs that are tied to their neighbours, shaken.
+/// Hairs with springs to their neighbours, on shaking roots: hash of the positions, largest number of iterations, and
+/// largest residual.
 fn net(threads: usize) -> (u64, u32, f64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {

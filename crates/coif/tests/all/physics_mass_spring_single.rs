@@ -1,5 +1,5 @@
-//! Single hairs after `selle2008` figure 10 (b) and (c): a twisted hair winds around itself and does not pass
-//! through itself; a hair that is pulled across another sticks, and lets go.
+//! Single hairs after `selle2008` figure 10 (b) and (c): a twisted hair winds around itself without passing through itself,
+//! and a hair that is pulled across another sticks and slips.
 
 use std::f64::consts::TAU;
 
@@ -12,7 +12,7 @@ use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::Vec3;
 
-/// Thick hair, as much softer than human hair that it moves as fast.
+/// Thick hair with moduli so low that it moves as fast as human hair.
 fn fibre() -> Fibre {
     Fibre { radius: 2.5e-4, young_modulus: 1e8, shear_modulus: 2.5e7, ..Fibre::default() }
 }
@@ -84,9 +84,9 @@ fn upright(points: usize, length: f32, bulge: f32) -> Vec<Vec3> {
     (0..points).map(fraction).map(|u| Vec3::new(0.0, length * u, out(u))).collect()
 }
 
-/// Twist plus writhe is what the end was turned by, all the time: to pass through itself would change it
-/// by two turns. Twist becomes writhe: first a loop, then a coil of two strands. No segment stretches beyond
-/// its limit, although the hair snaps.
+/// Twist plus writhe equals the turns of the end at all times; a pass through itself would change the sum by two turns.
+/// Twist becomes writhe: first a loop, then a coil of two strands. No segment stretches beyond its limit while the hair
+/// snaps into the loop.
 #[test]
 fn a_twisted_hair_winds_up_and_never_passes_through_itself() {
     let points = 121;
@@ -119,10 +119,10 @@ fn a_twisted_hair_winds_up_and_never_passes_through_itself() {
     assert!(stretch < 0.0105, "{stretch}");
 }
 
-/// A hair that lies across another draws it aside by half a centimetre, and it jumps back within a
+/// A hair that slides across another pulls it aside by more than 5 mm, until its spring breaks and it returns within a
 /// twentieth of a second.
 #[test]
-fn a_hair_pulled_across_another_sticks_and_lets_go() {
+fn a_hair_pulled_across_another_sticks_and_slips() {
     let points = 61;
     let slide = Vec3::new(0.012, 0.0, 6e-4);
     let far_end = FarEnd { first: 1, slide, ..FarEnd::default() };

@@ -1,5 +1,4 @@
-//! Mass-spring hair of any valid fibre: it stays finite, stays at rest, and fine
-//! segments do not make hair softer.
+//! Mass-spring hair of any valid fibre stays finite and at rest, and short segments do not make it softer.
 
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::{Random, RigidTransform};
@@ -11,8 +10,8 @@ use glam::{Quat, Vec3};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
-/// Steps hair in still air, without a body, for `frames` of a 60th of a second. Returns the positions of its points,
-/// the fastest (m/s), and how often a strand broke.
+/// Steps hair in still air, without a body, for `frames` of 1/60 s. Returns positions, the largest speed (m/s), and how
+/// often a strand was quarantined.
 fn run(groom: &Groom, settings: &Settings, frames: usize) -> (Vec<Vec3>, f32, usize) {
     let mut model = MassSpring::new(groom, settings, GRAVITY).expect("a valid model");
     let poses = vec![RigidTransform::IDENTITY; groom.strands.strand_count()];
@@ -39,7 +38,7 @@ fn run(groom: &Groom, settings: &Settings, frames: usize) -> (Vec<Vec3>, f32, us
     (x, fastest, report.quarantined.len())
 }
 
-/// Straight, bent and curly hair of 2 to 120 points, 1 to 50 cm long, to all sides.
+/// Straight, bent and curly hair of 2 to 120 points, 1 to 50 cm long, in random directions.
 fn hair(fibre: Fibre, mut random: Random) -> Groom {
     let mut strands = Strands::new();
     for s in 0..8 {
@@ -73,9 +72,9 @@ fn check(name: &str, groom: &Groom) {
     assert!(drift < 0.01 && fastest < 0.01, "{name}: {drift} {fastest}");
 }
 
-/// Fibres from all over the legal ranges: radius, density, both moduli and damping.
+/// Random fibres within the valid ranges of radius, density, both moduli and damping.
 #[test]
-fn any_legal_fibre_stays_at_rest_with_any_number_of_points() {
+fn any_valid_fibre_stays_at_rest_with_any_number_of_points() {
     for seed in 0..40 {
         let mut random = Random::new(seed, 0);
         let mut between = |lo: f32, hi: f32| lo * (hi / lo).powf(random.unit());
@@ -123,8 +122,8 @@ fn the_stiffest_fibres_stay_at_rest() {
     check("half a millimetre", &Groom::new(strands, human));
 }
 
-/// Human hair droops as the elastica however short its segments are: half a millimetre is beyond single precision, and
-/// must not be softer for it. Tolerance: that of 40 segments of 10 cm in `physics_mass_spring.rs`.
+/// Human hair droops as the elastica for any length of segments: half a millimetre exceeds single precision, and must not
+/// make hair softer. Tolerance: that of 40 segments of 10 cm in `physics_mass_spring.rs`.
 #[test]
 fn short_segments_do_not_make_hair_softer() {
     let fibre = Fibre::default();

@@ -1,4 +1,4 @@
-//! Altitude springs on bodies and shells: `selle2008` figure 4. A flattened body recovers its shape.
+//! Altitude springs in solids and shells: `selle2008` figure 4. A flattened body recovers its shape.
 
 use coif::model::mass_spring::altitude::six_volume;
 use coif::model::mass_spring::tetrahedra::TetrahedralBody;
@@ -63,7 +63,7 @@ fn height(body: &TetrahedralBody) -> f64 {
     body.position.iter().map(|p| p.y).fold(0.0, f64::max)
 }
 
-/// Lets a body collapse without springs, then makes it stiff.
+/// Lets a body collapse without springs, then sets its stiffness. Returns both heights as fractions of the original one.
 fn collapse_and_recover(mut body: TetrahedralBody) -> (f64, f64, TetrahedralBody) {
     let tall = height(&body);
     (0..60).for_each(|_| body.step(0.01, GRAVITY));
@@ -78,7 +78,7 @@ fn collapse_and_recover(mut body: TetrahedralBody) -> (f64, f64, TetrahedralBody
 }
 
 #[test]
-fn a_torus_recovers_from_a_puddle() {
+fn a_flattened_torus_recovers() {
     let rest = torus();
     let (flat, tall, body) = collapse_and_recover(torus());
     println!("torus: {flat} of its height, then {tall}");
@@ -88,21 +88,20 @@ fn a_torus_recovers_from_a_puddle() {
         let volume = |b: &TetrahedralBody| six_volume(points.map(|p| b.position[p as usize]));
         assert!(volume(&body) * volume(&rest) > 0.0);
     }
-    // Two triangles for each side of a box that has no neighbour.
+    // Two triangles for each face of a box without a neighbour.
     assert_eq!(body.surface().len(), 14 * 8 * 2);
 }
 
 #[test]
-fn a_shell_recovers_from_a_puddle() {
+fn a_flattened_shell_recovers() {
     let (flat, tall, _) = collapse_and_recover(dome());
     println!("shell: {flat} of its height, then {tall}");
     assert!(flat < 1e-6 && tall > 0.8, "{flat} {tall}");
 }
 
-/// Without altitude springs a flat body stays flat; with them an inverted one turns back, and no energy
-/// is gained.
+/// The energy of an inverted body stays below 1.3 times its initial value while the body recovers, and decays.
 #[test]
-fn energy_does_not_grow_while_a_body_turns_back() {
+fn energy_stays_bounded_while_an_inverted_body_recovers() {
     let mut body = torus();
     for p in &mut body.position {
         p.y = 1.0 - 0.3 * p.y;

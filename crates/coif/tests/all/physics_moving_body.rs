@@ -1,7 +1,7 @@
 //! A body that moves by several cells of its distance field in one step, and hair that takes the step
 //! in substeps: collision uses the surface at the end of each substep (`selle2008` 5.1).
 //!
-//! The reference is the same hair in steps as short as the substeps, each with a field of its own.
+//! The reference is the same hair with steps as short as the substeps, and a field for each of them.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use coif::model::{
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
 
-/// Steps a second, substeps of a step, and how many steps the hair is watched.
+/// Steps per second, substeps per step, and number of steps of a test.
 const STEPS_PER_SECOND: u32 = 60;
 const SUBSTEPS: u32 = 16;
 const STEPS: u32 = 6;
@@ -25,12 +25,12 @@ const STEPS: u32 = 6;
 /// Edge of a cell (m).
 const CELL: f32 = 0.01;
 
-/// A bar that lies still for one step, then turns about y and moves on, all at once.
+/// A bar that is at rest for one step, then turns about y and moves, at constant velocities.
 #[derive(Clone, Copy)]
 struct Sweep {
-    /// Of the turn (rad/s).
+    /// Angular velocity (rad/s).
     turn: f32,
-    /// Of the middle (m/s).
+    /// Velocity of the centre (m/s).
     along: Vec3,
 }
 
@@ -81,7 +81,7 @@ fn hair() -> Groom {
     groom
 }
 
-/// Models that cut 1/60 s into [`SUBSTEPS`] substeps, in so many steps.
+/// Models that divide 1/60 s into `split` steps, with [`SUBSTEPS`] substeps in all.
 fn models(split: u32) -> [ModelSettings; 2] {
     let substep = 1.001 / (STEPS_PER_SECOND * SUBSTEPS) as f32;
     [
@@ -98,18 +98,18 @@ fn models(split: u32) -> [ModelSettings; 2] {
     ]
 }
 
-/// The surface that a model has before the end of a step.
+/// The surface for substeps before the end of a step.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldTiming {
-    /// The end of the step, all the time.
+    /// That at the end of the step.
     End,
-    /// That, carried back by its velocity.
+    /// That at the end of the step, moved back by its velocity.
     Carried,
-    /// What is between the start and the end.
+    /// Interpolated between the start and the end of the step.
     Between,
 }
 
-/// Where the hair is at the end of every step of 1/60 s; no particle is inside then.
+/// Positions at the end of every step of 1/60 s. Asserts that no particle is inside of the body then.
 fn swept(model: &ModelSettings, sweep: Sweep, timing: FieldTiming, split: u32) -> Vec<Vec<Vec3>> {
     let (groom, gravity) = (hair(), World::default().gravity);
     let (mesh, bones) = mesh();
@@ -183,7 +183,7 @@ const SWEEPS: [(&str, Sweep); 3] = [
 ];
 
 #[test]
-fn hair_collides_with_a_fast_body_where_it_is_at_the_time() {
+fn substeps_collide_with_a_fast_body_at_their_own_time() {
     for (model, fine) in models(1).into_iter().zip(models(SUBSTEPS)) {
         for (name, sweep) in SWEEPS {
             let truth = swept(&fine, sweep, FieldTiming::Between, SUBSTEPS);
@@ -204,7 +204,7 @@ fn hair_collides_with_a_fast_body_where_it_is_at_the_time() {
     }
 }
 
-/// A simulation of the same.
+/// The same scene as a simulation.
 fn simulation(model: &ModelSettings, sweep: Sweep) -> Simulation {
     let (mesh, bones) = mesh();
     let only = |bone: u16| [(bone, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)];
@@ -217,7 +217,7 @@ fn simulation(model: &ModelSettings, sweep: Sweep) -> Simulation {
 }
 
 #[test]
-fn a_simulation_keeps_the_field_of_the_step_before() {
+fn a_simulation_keeps_the_field_of_the_previous_step() {
     for model in models(1) {
         for (name, sweep) in SWEEPS {
             let mut sim = simulation(&model, sweep);
@@ -236,7 +236,7 @@ fn a_simulation_keeps_the_field_of_the_step_before() {
     }
 }
 
-/// The field at the start of a step is not in a checkpoint: it is built again from the pose.
+/// A checkpoint does not contain the field at the start of a step: it is rebuilt from the pose.
 #[test]
 fn a_resumed_sweep_goes_on_with_the_same_bits() {
     for model in models(1) {
@@ -246,7 +246,7 @@ fn a_resumed_sweep_goes_on_with_the_same_bits() {
         let saved = whole.checkpoint();
         let early = whole.state_hash();
         (0..3).for_each(|_| whole.step());
-        // One that has not moved yet, and one that has gone on.
+        // Restore into a simulation at its start, and into one that is past the checkpoint.
         let mut fresh = simulation(&model, sweep);
         let mut late = simulation(&model, sweep);
         (0..5).for_each(|_| late.step());
@@ -259,9 +259,9 @@ fn a_resumed_sweep_goes_on_with_the_same_bits() {
     }
 }
 
-/// After a jump the surface starts at its new place.
+/// After a teleport the surface has no motion from the old pose.
 #[test]
-fn a_jump_is_no_motion() {
+fn a_teleport_is_no_motion() {
     for model in models(1) {
         let sweep = Sweep { turn: 0.0, along: Vec3::new(0.0, 0.0, -3.0) };
         let mut sim = simulation(&model, sweep);

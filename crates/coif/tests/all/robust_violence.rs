@@ -1,5 +1,4 @@
-//! Robustness: violent motions and extreme worlds. Nothing may become
-//! non-finite, stretch or panic.
+//! Robustness against violent motion and extreme worlds: hair stays finite, keeps its lengths, and nothing panics.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use coif::model::follow_the_leader::Settings;
 use coif::simulation::{Simulation, Wind, World};
 use glam::{Quat, Vec3};
 
-/// Jumps about by half a metre and half a turn every step, at random.
+/// A random pose in every step, within half a metre and half a turn.
 struct Earthquake;
 impl Motion for Earthquake {
     fn bones(&self) -> usize {
@@ -35,7 +34,7 @@ fn assert_healthy(sim: &mut Simulation, what: &str) {
 }
 
 #[test]
-fn an_earthquake_breaks_nothing() {
+fn random_poses_in_every_step_keep_hair_intact() {
     let sphere = Collider::new(Shape::Sphere { radius: RADIUS }, Vec3::ZERO, Quat::IDENTITY, 0);
     let body = Body::rigid(ball(), Arc::new(Earthquake))
         .expect("a valid body")
@@ -71,7 +70,7 @@ fn extreme_parameters_stay_finite() {
 }
 
 #[test]
-fn storms_and_other_planets_stay_finite() {
+fn extreme_gravity_and_wind_stay_finite() {
     for (gravity, wind) in [
         (Vec3::NEG_Y * 1e4, Vec3::ZERO),
         (Vec3::Y * 300.0, Vec3::X * 200.0),
@@ -93,7 +92,7 @@ fn storms_and_other_planets_stay_finite() {
 }
 
 #[test]
-fn nonsense_is_refused_with_its_name() {
+fn invalid_settings_are_refused_by_name() {
     let refused = |settings: Settings| {
         let model = ModelSettings::FollowTheLeader(settings);
         let world = World::default();

@@ -1,5 +1,5 @@
-//! Contact between single hairs: hair sticks and slips, pulls off at
-//! the force of its springs, does not pass through hair, and conserves momentum.
+//! Contact between single hairs: stick and slip, the force at which springs break, no crossings, and conservation of
+//! momentum.
 
 use crate::tangle::{Tangle, tangle};
 use coif::contact::crossing::first_crossing;
@@ -12,7 +12,7 @@ use coif::contact::{
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
-/// A straight hair of `count` points through `middle`, `length` long.
+/// A straight hair of `count` points with this middle and length (m).
 fn line(middle: Vec3, direction: Vec3, length: f32, count: usize) -> Vec<Vec3> {
     let step = length / (count - 1) as f32;
     (0..count).map(|i| middle + direction * (i as f32 * step - 0.5 * length)).collect()
@@ -29,8 +29,8 @@ fn only_stiction() -> Settings {
     Settings { repulsion: None, collision: None, ..Settings::default() }
 }
 
-/// Pulled across a hair that is pinned, a hair sticks with one spring, slips when that is as long as the
-/// distance at which it breaks, and sticks again: `selle2008` figure 10 c.
+/// A hair that is pulled across a pinned hair sticks by one spring, slips when the spring reaches its breaking length, and
+/// sticks again: `selle2008` figure 10 (c).
 #[test]
 fn hair_sticks_and_slips() {
     let stiction = stiction::Settings { springs: 1, ..Default::default() };
@@ -45,7 +45,7 @@ fn hair_sticks_and_slips() {
     let mut position = groom.strands.positions().to_vec();
     let velocity = vec![Vec3::ZERO; position.len()];
     let step = 10e-6;
-    // Between two slips hair is pulled from straight above to where the spring is as long as it may.
+    // Displacement between two slips: from right above the pinned hair to the breaking length of the spring.
     let travel = (break_ * break_ - gap * gap).sqrt();
     let mut since_slip = 0.0;
     let mut slips = 0;
@@ -67,7 +67,7 @@ fn hair_sticks_and_slips() {
     assert!((slips - expected).abs() <= 1, "{slips} {expected}");
 }
 
-/// Between the two distances a spring is kept, but none is made.
+/// Between the distances `make` and `break_` an existing spring is kept, and none is made.
 #[test]
 fn springs_have_hysteresis() {
     let settings = only_stiction();
@@ -89,7 +89,7 @@ fn springs_have_hysteresis() {
     assert_eq!(springs_at(between), 0);
 }
 
-/// A hair that is pulled off another comes free at the force of one spring at its longest.
+/// A hair that is pulled off another detaches at the force of one spring of the breaking length.
 #[test]
 fn hair_pulls_off_at_the_force_of_its_spring() {
     let settings = only_stiction();
@@ -107,7 +107,7 @@ fn hair_pulls_off_at_the_force_of_its_spring() {
     let mut pull = 0.0;
     let mut free_at = None;
     for i in 0..60_000 {
-        // Pull slowly on the two points around the contact, in a very viscous air.
+        // Pull slowly on the two points around the contact, with strong damping.
         pull = 2.0 * expected * i as f32 / 60_000.0;
         for p in [4, 5] {
             velocity[p] = velocity[p] * 0.9 + Vec3::Y * (0.5 * pull * inverse_mass[p] * dt);
@@ -124,7 +124,7 @@ fn hair_pulls_off_at_the_force_of_its_spring() {
             break;
         }
     }
-    let free_at = free_at.expect("the hair comes free");
+    let free_at = free_at.expect("the hair detaches");
     println!("free at {free_at:e} N, expected {expected:e} N, pulled to {pull:e} N");
     assert!((free_at / expected - 1.0).abs() < 0.05, "{free_at} {expected}");
 }
@@ -155,9 +155,9 @@ fn no_segment_has_more_springs_than_allowed() {
     }
 }
 
-/// Two hairs flung at each other: with collision they do not pass through each other, without they do.
+/// Two hairs on a collision course pass through each other only without collision.
 #[test]
-fn flung_hairs_do_not_pass_through() {
+fn colliding_hairs_do_not_pass_through_each_other() {
     for speed in [1.0, 20.0] {
         for (direction, name) in
             [(Vec3::Z, "across"), (Vec3::new(1.0, 0.0, 0.02).normalize(), "along")]
@@ -202,8 +202,7 @@ fn flung_hairs_do_not_pass_through() {
     }
 }
 
-/// In a dense tangle at high speed, most crossings are gone after a few rounds, and the rest is
-/// counted.
+/// In a dense tangle at high speed most crossings are resolved after a few rounds, and the rest are counted.
 #[test]
 fn a_fast_tangle_is_mostly_resolved() {
     let Tangle { groom, velocity } = tangle(300, 10, 0.03);
@@ -222,7 +221,7 @@ fn a_fast_tangle_is_mostly_resolved() {
     assert!(end.iter().chain(&velocity).all(|v| v.is_finite()));
 }
 
-/// Repulsion and collision between free points change no momentum, and pinned points do not move.
+/// Repulsion and collision conserve the momentum of free points, and do not move pinned points.
 #[test]
 fn momentum_is_conserved() {
     let a = line(Vec3::Y * 5e-5, Vec3::X, 0.1, 11);
@@ -248,7 +247,7 @@ fn momentum_is_conserved() {
     assert_eq!((velocity[0], velocity[11]), (before[0], before[11]));
 }
 
-/// Repulsion stops the approach and pushes apart by no more than its fraction of the depth.
+/// Repulsion stops the approach, and separates by at most its fraction of the depth per step.
 #[test]
 fn repulsion_is_soft() {
     let repulsion = repulsion::Settings { stiffness: 1e3, rounds: 50, ..Default::default() };
@@ -330,7 +329,7 @@ fn a_checkpoint_goes_on_with_the_same_bits() {
 }
 
 #[test]
-fn what_is_not_a_number_stays_where_it_is() {
+fn non_finite_values_do_not_spread() {
     let Tangle { groom, mut velocity } = tangle(100, 8, 0.01);
     let mut contact =
         StrandContact::new(&Chains::of_strands(&groom), &Settings::default()).unwrap();
@@ -350,7 +349,7 @@ fn what_is_not_a_number_stays_where_it_is() {
 }
 
 #[test]
-fn impossible_settings_are_named() {
+fn invalid_settings_are_refused_by_name() {
     let groom = tangle(2, 3, 0.01).groom;
     let fails = |settings: Settings, what: &str| {
         let message = StrandContact::new(&Chains::of_strands(&groom), &settings)
@@ -385,7 +384,7 @@ fn impossible_settings_are_named() {
     assert_eq!(Settings::wet(0.0), Settings::default());
 }
 
-/// Wet hair clumps: strands that hang side by side end nearer to each other than dry ones.
+/// Wet hair clumps: the tips of parallel strands come nearer to each other than those of dry hair.
 #[test]
 fn wet_hair_clumps() {
     let width = |wetness: f32| {
@@ -416,15 +415,14 @@ fn wet_hair_clumps() {
     assert!(wet < 0.7 * dry, "{dry} {wet}");
 }
 
-/// Forces at (chain, arc length) are the springs': distributed over the points beside their places they pull as the springs
-/// do, and a small change of the distance changes them by the stiffness.
+/// Forces at (chain, arc length) equal those of the springs in place, magnitude, direction, stiffness and damping.
 #[test]
-fn springs_are_forces_at_places_on_chains() {
+fn forces_on_chains_equal_those_of_the_springs() {
     let Tangle { groom, .. } = tangle(60, 12, 0.01);
     let position = groom.strands.positions();
     let chains = Chains::of_strands(&groom);
     let mut contact = StrandContact::new(&chains, &Settings::default()).unwrap();
-    // Any order of the strands: the chains keep their numbers.
+    // Permute the strands: chains keep their indices.
     let order: Vec<u32> =
         (0..chains.count()).rev().flat_map(|c| chains.points_of(c)).map(|p| p as u32).collect();
     contact.arrange(&order);
@@ -452,15 +450,15 @@ fn springs_are_forces_at_places_on_chains() {
     }
 }
 
-/// The forces for a model whose unknowns are not points, against the springs: each is minus the gradient of the energy,
-/// at (chain, arc length), and its stiffness and damping are what it changes by along its direction.
+/// Forces for models whose unknowns are not points: each is minus the gradient of the energy of its spring, at (chain, arc
+/// length); its stiffness and damping are minus the derivatives of its magnitude along its direction.
 #[test]
 fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
     let Tangle { groom, .. } = tangle(80, 6, 0.004);
     let chains = Chains::of_strands(&groom);
     let settings = Settings { stiction: Some(stiction::Settings::default()), ..Settings::NONE };
     let mut contact = StrandContact::new(&chains, &settings).expect("valid settings");
-    // Points come in another order than those of the chains: the strands from last to first.
+    // Permute the points: strands from last to first.
     let strands = (0..groom.strands.strand_count()).rev();
     let order: Vec<u32> =
         strands.flat_map(|s| groom.strands.points_of(s)).map(|p| p as u32).collect();
@@ -470,7 +468,7 @@ fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
     contact.find(&start, &still, 1e-3);
     let springs = contact.springs().to_vec();
     assert!(springs.len() > 50, "{}", springs.len());
-    // Pull the springs out of their rest, and let the hair move.
+    // Stretch the springs, and give the points velocities.
     let wave = |i: usize, k: f32| Vec3::new((k * i as f32).sin(), (2.0 * k * i as f32).cos(), k);
     let x: Vec<Vec3> = (0..start.len()).map(|i| start[i] + 2e-4 * wave(i, 0.7)).collect();
     let v: Vec<Vec3> = (0..start.len()).map(|i| 0.1 * wave(i, 1.3)).collect();
@@ -505,7 +503,7 @@ fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
     let (mut force_error, mut rate_error) = (0.0f64, 0.0f64);
     for ((spring, force), standing) in springs.iter().zip(&forces).zip(&standing) {
         let scale = f64::from(spring.stiffness) * 2e-4;
-        // On each point: the force at the places, by their weights.
+        // Compare the force on each point, by its weight at the place of contact.
         for (side, place) in [1.0, -1.0].into_iter().zip(&standing.at) {
             for (point, weight) in at(place) {
                 for axis in 0..3 {
@@ -522,7 +520,7 @@ fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
                 }
             }
         }
-        // Drawn apart by a little along its direction, and faster by a little.
+        // Displace one segment along the direction of the force, or change its velocity.
         let along = |value: &[Vec3], by: f32| {
             let mut value = value.to_vec();
             let first = spring.segments[0] as usize;
@@ -546,6 +544,6 @@ fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
         }
     }
     println!("{} springs: forces to {force_error:.1e}, rates to {rate_error:.1e}", springs.len());
-    // Single precision: a place is known to a nanometre, of stretches of a tenth of a millimetre.
+    // Single precision: positions are rounded to a nanometre, stretches are a tenth of a millimetre.
     assert!(force_error < 1e-4 && rate_error < 1e-3, "{force_error} {rate_error}");
 }

@@ -1,5 +1,5 @@
-//! Contact between single hairs after the step of any model: it acts, gives the same bits for any number
-//! of threads, and goes on from a checkpoint.
+//! Contact between single hairs in a simulation, for every model that supports it: it acts, gives the same bits for any
+//! number of threads, and continues from a checkpoint.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use coif::contact::{ContactSettings, broad_phase, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
-/// Few hairs represent many: they are in contact at large distances.
+/// Large contact distances, because few hairs represent many.
 fn contact_settings() -> Settings {
     let stiction = stiction::Settings {
         make: 15e-3,
@@ -41,7 +41,7 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn every_model_feels_it_and_gives_the_same_bits() {
+fn contact_acts_on_every_model_with_the_same_bits() {
     // Strands in a hair mesh or a strip have no degrees of freedom of their own: contact has no access to them.
     for (name, _) in ModelSettings::taking(&contact_settings().into()) {
         let model = ModelSettings::by_name(name).expect("a model");
@@ -69,7 +69,7 @@ fn every_model_feels_it_and_gives_the_same_bits() {
 
 /// The choice of the broad phase does not change the result, for contact within a step and after it.
 #[test]
-fn every_detection_gives_the_same_bits() {
+fn every_broad_phase_gives_the_same_bits() {
     for name in ["mass-spring", "position-based"] {
         let model = ModelSettings::by_name(name).expect("a model");
         let run = |method: broad_phase::Method| {
@@ -107,7 +107,7 @@ fn a_checkpoint_holds_the_springs() {
 }
 
 #[test]
-fn impossible_settings_are_refused() {
+fn invalid_settings_are_refused() {
     let hair = Some(Settings {
         detection: broad_phase::Settings { margin: -1.0, ..Default::default() },
         ..Settings::default()
@@ -121,9 +121,9 @@ fn impossible_settings_are_refused() {
     assert!(error.expect("an error").to_string().contains("margin"));
 }
 
-/// Models and contacts behave as they declare: a pair of the table runs and reports, any other is refused by name.
+/// A simulation accepts the declared pairs of model and contact and reports their contact; others are refused by name.
 #[test]
-fn the_table_of_models_and_contacts_is_what_a_simulation_takes() {
+fn a_simulation_accepts_the_declared_pairs_of_model_and_contact() {
     let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.0, height: 0.0 }));
     let body = Arc::new(body.expect("a valid body"));
     let groom = Arc::new(groom(20, |_| 6));

@@ -1,7 +1,7 @@
-//! The interface of the broad phase: which segments may be near each other. It is independent of the response.
+//! The interface of the broad phase, which finds segments that may be near each other. It is independent of the response.
 //!
 //! A broad phase writes a [`PairList`], which [`Pairs`](super::pairs::Pairs) keeps while hair moves little.
-//! All find the same pairs, but for those that rounding decides, so that the choice is one of speed and memory.
+//! All find the same pairs, up to rounding, so that the choice affects only speed and memory.
 
 use glam::Vec3;
 
@@ -10,38 +10,38 @@ use super::segments::{Segments, usable};
 use super::tree::Tree;
 use crate::params::{choice, parameters};
 
-/// Segments of one strand are in contact if they are at least this far apart along it: nearer ones are kept apart by
-/// the stiffness of the strand.
+/// Smallest difference of the indices of two segments of one strand that can be in contact: nearer ones are kept apart
+/// by the stiffness of the strand.
 pub const APART: u32 = 4;
 
 /// The distance within which segments are pairs (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Segments as near as this are pairs.
+    /// Contact distance: segments within it are pairs.
     pub distance: f32,
-    /// Added to the distance, so that the pairs stay good while hair moves by half of it.
+    /// Added to the distance, so that the pairs stay valid while hair moves by half of it.
     pub margin: f32,
 }
 
 impl Reach {
-    /// Distance and margin (m).
+    /// Sum of distance and margin (m).
     pub(super) fn total(&self) -> f32 {
         self.distance + self.margin
     }
 }
 
-/// How points move during the broad phase: straight.
+/// Linear motion of the points over the step.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
-    /// Where they are in the middle of it (m).
+    /// Positions in the middle of the motion (m).
     pub middle: &'a [Vec3],
-    /// Their displacement from start to end (m), less the mean displacement of all hair.
+    /// Displacements from start to end (m), less the mean displacement of all hair.
     pub displacement: &'a [Vec3],
 }
 
 impl Motion<'_> {
-    /// Whether a segment starts at a point, at coordinates for which contact can be computed: NaN, and what is too far away
-    /// for single precision, is left out.
+    /// Whether a segment starts at a point, with coordinates for which contact can be computed: not NaN, and not too far
+    /// away for single precision.
     pub(super) fn has_segment(&self, segments: &Segments, point: usize) -> bool {
         let fine = |p: usize| usable(self.middle[p]) && usable(self.displacement[p]);
         segments.starts(point) && fine(point) && fine(point + 1)
@@ -51,16 +51,16 @@ impl Motion<'_> {
 /// Pairs of segments in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct PairList {
-    /// Per point: where the pairs of its segment start in `other`, and at the end how many pairs there are.
+    /// Per point: index of the first pair of its segment in `other`; at the end, the number of pairs.
     pub(super) first: Vec<u32>,
-    /// The segments with the higher number of all pairs; of each segment in order.
+    /// The segment with the higher number of each pair, in ascending order per first segment.
     pub(super) other: Vec<u32>,
-    /// Pairs left out where hair was too dense to keep all of them.
+    /// Pairs left out where hair is too dense to keep all of them.
     pub(super) dropped: u64,
 }
 
 impl PairList {
-    /// Takes pairs of segments of hair with so many points, in any order, each once.
+    /// Sets the list to pairs of segments, in any order, without duplicates. `points` is the number of points of the hair.
     pub fn fill(&mut self, points: usize, pairs: &mut [(u32, u32)]) {
         pairs.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
         pairs.sort_unstable();
@@ -78,12 +78,12 @@ impl PairList {
 
 /// A broad phase over the segments of all chains.
 ///
-/// `search` depends on its arguments only, or also on the steps before (tracked pairs): then it
-/// has state, which `reset` clears and a checkpoint keeps. For the same bits on any number of threads, results must not
-/// depend on how work is distributed, and a step must not allocate once memory has grown.
+/// `search` depends either only on its arguments, or also on earlier steps (tracked pairs); then it
+/// has state, which `reset` clears and a checkpoint saves. For the same bits on any number of threads, results must not
+/// depend on the distribution of work, and a step must not allocate once memory has grown.
 pub trait BroadPhase: Send + Sync {
-    /// Finds the pairs of segments that come as near as `reach` with its margin at any time of the motion, and no segments
-    /// nearer along a strand than [`APART`]. More than that may be found, and of very many the nearest.
+    /// Finds all pairs of segments that come within `reach` with its margin at any time of the motion, except segments
+    /// of one strand nearer than [`APART`]. False positives are allowed; of too many pairs, the nearest are kept.
     fn search(
         &mut self,
         segments: &Segments,
@@ -124,7 +124,7 @@ impl Method {
     pub const NAMES: &'static [(&'static str, Self)] =
         &[("tree", Self::Tree), ("grid", Self::Grid)];
 
-    /// Makes it.
+    /// Builds the broad phase.
     pub(super) fn build(self) -> Box<dyn BroadPhase> {
         match self {
             Self::Tree => Box::new(Tree::default()),
@@ -138,13 +138,13 @@ choice!(Method, "detection");
 parameters! {
     /// Parameters of detection.
     pub struct Settings of "contact" {
-        /// How segments that are near each other are found: by a tree of capsules around them, or by a uniform grid, for
-        /// segments of about the same length. Both find the same.
+        /// Broad phase: a tree of capsules around segments, or a uniform grid, for segments of similar length. Both find
+        /// the same pairs.
         method as "detection": Method = Method::Tree;
-        /// How far hair may move relative to other hair, both together, until the broad phase runs again; at
-        /// most a third of the contact distance is used.
+        /// Relative displacement of hairs after which the broad phase runs again; at most a third of the contact distance
+        /// is used.
         ///
-        /// More means fewer searches and more pairs: memory grows with the square of all distances.
+        /// More means fewer searches and more pairs: memory grows with the square of the search distance.
         margin: f32 = 0.2e-3, "m", 0.0..=1.0;
     }
 }

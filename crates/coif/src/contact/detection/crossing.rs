@@ -1,46 +1,46 @@
 //! Continuous collision detection: the time of impact of two moving segments.
 //!
-//! Four points that move straight are in one plane at the roots of a cubic; at such a time the segments collide if
-//! their distance is zero. The cubic is solved between its turning points, where it has at most one root, and the
-//! turning points themselves are tried as well: a double root, where the cubic touches zero without a change of sign,
-//! is not missed because of rounding. Segments that stay in one plane have no cubic; they are advanced conservatively step by
-//! step instead. All in double precision.
+//! Four points in linear motion are coplanar at the roots of a cubic; at such a time the segments collide if
+//! their distance is zero. The cubic is solved between its extrema, where it has at most one root, and the
+//! extrema are tested as well, so that a double root, where the cubic reaches zero without a change of sign,
+//! is not missed because of rounding. For segments that stay coplanar the cubic vanishes; they are treated by conservative
+//! advancement. All computations are in double precision.
 
 use glam::{DVec3, Vec3};
 
 use super::segments::closest_points;
 
-/// How near segments have to be to collide (m): a hundredth of a hair's radius.
+/// Largest distance at which segments collide (m): a hundredth of a hair's radius.
 pub const TOLERANCE: f64 = 4e-7;
 
-/// The volume between the segments over that of the box around them, below which they count as in one
-/// plane all the time. Single precision of the points leaves a few times 1e-7.
+/// Volume between the segments over that of the box around them, below which they count as coplanar
+/// at all times. Rounding of the points to single precision gives a few times 1e-7.
 pub(in crate::contact) const FLAT: f64 = 3e-6;
 
-/// Value of the cubic over its largest coefficient, below which a turning point may be a root: what
-/// single precision of the points moves it by, where segments barely collide. With less, such collisions are
+/// Value of the cubic at an extremum over its largest coefficient, below which the extremum may be a root: the change by
+/// rounding of the points to single precision. With less, collisions of grazing segments are
 /// missed; with more, time is spent on pairs that do not collide.
 const ROOT_TOLERANCE: f64 = 1e-4;
 
-/// The same, below which rounding may have moved a pair of roots next to a turning point.
+/// The same value, below which rounding may have moved a pair of roots near an extremum.
 pub(in crate::contact) const NEARLY: f64 = 1e-2;
 
-/// How far from a turning point (fractions of the step) such roots are looked for.
+/// Largest distance from an extremum (fractions of the step) at which such roots are searched.
 const AROUND: f64 = 0.1;
 
-/// Most steps that bring segments in one plane together.
-const STEPS: usize = 64;
+/// Largest number of steps of conservative advancement.
+const MAX_STEPS: usize = 64;
 
-/// Two segments that collide.
+/// A collision of two segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// When, as a fraction of the step.
+    /// Time of impact, as a fraction of the step.
     pub time: f64,
-    /// Where on the first segment and on the second, 0..1.
+    /// Barycentric coordinates of the collision on the first segment and on the second, 0..1.
     pub at: [f32; 2],
 }
 
-/// Two points that move straight: where they start and how far they go.
+/// A segment in linear motion: positions of its ends at the start, and their displacements.
 #[derive(Debug, Clone, Copy)]
 struct Moving {
     start: [DVec3; 2],
@@ -53,20 +53,19 @@ impl Moving {
         Self { start, displacement: [end[0].as_dvec3() - start[0], end[1].as_dvec3() - start[1]] }
     }
 
-    /// Start and direction at a time.
+    /// First end and edge vector at a time.
     fn at(&self, time: f64) -> (DVec3, DVec3) {
         let a = self.start[0] + self.displacement[0] * time;
         (a, self.start[1] + self.displacement[1] * time - a)
     }
 
-    /// The longest displacement of an end relative to one of the other segment's: no two places approach by
-    /// more.
+    /// The largest relative displacement of an end of each segment: an upper bound of the approach of any two points.
     fn fastest(&self, other: &Self) -> f64 {
         let [a, b] = self.displacement;
-        let way2 = |x: DVec3| {
+        let relative2 = |x: DVec3| {
             x.distance_squared(other.displacement[0]).max(x.distance_squared(other.displacement[1]))
         };
-        way2(a).max(way2(b)).sqrt()
+        relative2(a).max(relative2(b)).sqrt()
     }
 
     fn bounds(&self) -> (DVec3, DVec3) {
@@ -76,8 +75,8 @@ impl Moving {
     }
 }
 
-/// When and where segment `a` and segment `b` first collide while their ends go straight from where they
-/// start to where they end, if they do. Each is given as its two ends.
+/// The first collision of the segments `a` and `b` while their ends move linearly to `a_end` and `b_end`, if they collide.
+/// Each segment is given by its two ends.
 pub fn first_crossing(
     a: [Vec3; 2],
     a_end: [Vec3; 2],
@@ -87,17 +86,17 @@ pub fn first_crossing(
     let (a, b) = (Moving::new(a, a_end), Moving::new(b, b_end));
     let ((lo, hi), (other_lo, other_hi)) = (a.bounds(), b.bounds());
     let near = DVec3::splat(TOLERANCE);
-    // NaN collides with nothing.
+    // Leave out pairs whose bounds do not overlap, and NaN.
     if !((lo - near).cmple(other_hi).all() && other_lo.cmple(hi + near).all()) {
         return None;
     }
-    // The volume of most pairs keeps its sign.
+    // Leave out pairs whose volume keeps its sign: most of the rest.
     let (cubic, size) = coplanarity(&a, &b);
     let largest = cubic.iter().fold(0.0f64, |max, k| max.max(k.abs()));
     if keeps_sign(cubic, NEARLY * largest) && largest > FLAT * size {
         return None;
     }
-    // Others are farther apart than they can go.
+    // Leave out pairs that are farther apart than they can approach.
     let ((p, u), (q, v)) = (a.at(0.0), b.at(0.0));
     let distance = f64::from(closest_points(p, u, q, v).distance());
     if distance > a.fastest(&b) + TOLERANCE {
@@ -108,7 +107,7 @@ pub fn first_crossing(
     }
     let roots = unit_roots(cubic, ROOT_TOLERANCE * largest).into_iter().flatten();
     roots.clone().find_map(|time| collide(&a, &b, time)).or_else(|| {
-        // Where the cubic barely reaches zero, rounding moves its roots far: test times around the turning point.
+        // Where the cubic barely reaches zero, rounding moves its roots far: search around the extremum.
         let turns = turning_points(cubic).into_iter();
         let near = turns.filter(|&t| value_of(cubic, t).abs() <= NEARLY * largest);
         let times = near.filter(|t| (0.0..=1.0).contains(t));
@@ -130,7 +129,7 @@ fn collide(a: &Moving, b: &Moving, time: f64) -> Option<Crossing> {
     collided.then_some(Crossing { time, at: [closest.s, closest.t] })
 }
 
-/// Coefficients of the volume between the segments over time, constant first, and the volume of a box
+/// Coefficients of the volume between the segments as a polynomial of time, constant first, and the volume of a box
 /// around them for comparison.
 fn coplanarity(a: &Moving, b: &Moving) -> ([f64; 4], f64) {
     let edge = |m: &Moving| [m.start[1] - m.start[0], m.displacement[1] - m.displacement[0]];
@@ -147,11 +146,10 @@ fn coplanarity(a: &Moving, b: &Moving) -> ([f64; 4], f64) {
     (cubic, length(&u) * length(&v) * (w[0].length() + w[1].length()))
 }
 
-/// The roots of a cubic between 0 and 1 in order, and places where it turns around within `tolerance`
-/// of zero.
+/// The roots of a cubic in 0..1 in order, and its extrema there whose value is within `tolerance` of zero.
 fn unit_roots(k: [f64; 4], tolerance: f64) -> [Option<f64>; 7] {
     let f = |t: f64| value_of(k, t);
-    // Cut at the turning points: in between there is at most one root.
+    // Divide at the extrema: each interval has at most one root.
     let turns = turning_points(k).map(|t| t.clamp(0.0, 1.0));
     let cuts = [0.0, turns[0].min(turns[1]), turns[0].max(turns[1]), 1.0];
     let mut roots = [None; 7];
@@ -166,8 +164,7 @@ fn unit_roots(k: [f64; 4], tolerance: f64) -> [Option<f64>; 7] {
     roots
 }
 
-/// Whether a cubic stays farther than `min` from zero, with one sign, for all t from 0 to 1. False where its Bernstein
-/// coefficients do not show it.
+/// Whether a cubic keeps its sign and is farther than `min` from zero for all t from 0 to 1. May be false although it does.
 ///
 /// Model: a cubic lies between the smallest and the largest of its Bernstein coefficients.
 fn keeps_sign(k: [f64; 4], min: f64) -> bool {
@@ -179,7 +176,7 @@ fn value_of(k: [f64; 4], t: f64) -> f64 {
     k[0] + t * (k[1] + t * (k[2] + t * k[3]))
 }
 
-/// Turning points of a cubic; zero for those that do not exist.
+/// Extrema of a cubic; zero for those that do not exist.
 fn turning_points(k: [f64; 4]) -> [f64; 2] {
     quadratic_roots(3.0 * k[3], 2.0 * k[2], k[1])
 }
@@ -207,14 +204,14 @@ fn quadratic_roots(a: f64, b: f64, c: f64) -> [f64; 2] {
     [q / a, c / q].map(|t| if t.is_finite() { t } else { 0.0 })
 }
 
-/// The first collision of segments between two times by conservative advancement: for those that stay in one plane.
+/// The first collision of segments between two times by conservative advancement, for coplanar segments.
 ///
-/// Model: no point comes nearer to the other segment than the fastest of the ends allows, so time can
-/// go on by distance over that speed until they collide.
+/// Model: the distance decreases at most at the largest relative speed of the ends, so time advances by the distance over
+/// that speed until they collide.
 fn approach(a: &Moving, b: &Moving, from: f64, to: f64) -> Option<Crossing> {
     let speed = a.fastest(b);
     let mut time = from;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         if let Some(crossing) = collide(a, b, time) {
             return Some(crossing);
         }
@@ -240,7 +237,7 @@ mod tests {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
     }
 
-    /// Ends of two segments that are at `place` at a time, at the barycentric coordinates s and t.
+    /// Start and end of two segments that collide in `place` at a time, at the barycentric coordinates s and t.
     fn made_to_collide(
         (time, s, t): (f32, f32, f32),
         [u, v, place]: [Vec3; 3],
@@ -261,9 +258,9 @@ mod tests {
         )
     }
 
-    /// Segments whose volume turns around where they collide, which rounding keeps from reaching zero.
+    /// The volume has an extremum at the collision, and does not reach zero because of rounding.
     #[test]
-    fn segments_that_graze_collide() {
+    fn grazing_segments_collide() {
         let u = Vec3::new(-0.008873366, 0.0071319956, -0.0015522325);
         let v = Vec3::new(-0.005758795, -0.00070817454, -0.000756213);
         let displacements = [
@@ -280,12 +277,12 @@ mod tests {
     }
 
     proptest! {
-        // Always the same cases: of segments that barely collide, some five in a million are missed.
+        // Use a fixed seed: of grazing segments, some five in a million are missed.
         #![proptest_config(ProptestConfig {
             rng_seed: RngSeed::Fixed(1),
             ..ProptestConfig::with_cases(3000)
         })]
-        /// Segments that are made to collide at a time do collide, no later than that.
+        /// Segments constructed to collide at a time collide, no later than that.
         #[test]
         fn constructed_crossings_are_found(
             time in 0.0f32..1.0, s in 0.02f32..0.98, t in 0.02f32..0.98,
@@ -297,11 +294,11 @@ mod tests {
             let displacements = if straight { [first, first, third, third] } else { displacements };
             let (start, end) = made_to_collide((time, s, t), [u, v, place], displacements);
             let found = find(start, end).expect("a crossing");
-            // Rounding of the ends moves the time where hair is slow or nearly in one plane.
+            // Rounding of the ends moves the time where hair is slow or nearly coplanar.
             prop_assert!(found.time <= f64::from(time) + 0.05, "{found:?} {time}");
         }
 
-        /// No false positives: the segments are together at the time found, and segments that stay apart are not found.
+        /// No false positives: segments are within the tolerance at the time found, and those that stay apart are not found.
         #[test]
         fn only_true_crossings_are_found(
             start in [vec3(0.01), vec3(0.01), vec3(0.01), vec3(0.01)],
@@ -326,9 +323,9 @@ mod tests {
             prop_assert!(found.is_some() || min_distance > 0.0, "{min_distance}");
         }
 
-        /// Parallel hairs that move in their plane collide, however they are turned.
+        /// Nearly parallel hairs that move in their plane collide, for any orientation.
         #[test]
-        fn flat_crossings_are_found(
+        fn coplanar_crossings_are_found(
             axis in vec3(1.0), angle in 0.0f32..6.3, shift in -0.004f32..0.004, tilt in -0.3f32..0.3
         ) {
             let turn = glam::Quat::from_axis_angle(axis.normalize_or(Vec3::X), angle);
@@ -347,16 +344,16 @@ mod tests {
     fn tangent_and_degenerate_motions_are_found() {
         let a = [Vec3::new(-1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0)];
         let along_z = |x: f32, y: f32| [Vec3::new(x, y, -1.0), Vec3::new(x, y, 1.0)];
-        // It comes to rest on the other, comes from it, or stays on it.
+        // It ends on the other, starts on it, or stays on it.
         for (from, to) in [(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)] {
             let found = first_crossing(a, a, along_z(0.2, from), along_z(0.2, to));
             assert!(found.is_some(), "{from} {to}");
         }
-        // It turns while it passes, and is parallel when they collide: the volume only touches zero.
+        // It rotates, and is parallel at the collision: the volume has a double root.
         let turning = |t: f32| [Vec3::new(-0.2, t, 0.0), Vec3::new(0.1, t, t)];
         let found = first_crossing(a, a, turning(-0.5), turning(0.5)).expect("a crossing");
         assert!((found.time - 0.5).abs() < 1e-6, "{found:?}");
-        // Past the end, beside, and too late.
+        // It passes beyond the end, or stops before it reaches the other.
         assert!(first_crossing(a, a, along_z(1.2, 1.0), along_z(1.2, -1.0)).is_none());
         assert!(first_crossing(a, a, along_z(0.0, 1.0), along_z(0.0, 0.1)).is_none());
         let gone = [Vec3::NAN; 2];
@@ -364,7 +361,7 @@ mod tests {
         assert!(first_crossing(gone, gone, a, a).is_none());
     }
 
-    /// A cubic that is said to keep its sign has no root.
+    /// A cubic for which `keeps_sign` is true has no root.
     #[test]
     fn cubics_with_roots_change_sign() {
         let mut random = Random::new(1, 0);

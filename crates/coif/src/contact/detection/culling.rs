@@ -1,7 +1,7 @@
-//! Tests that leave out most pairs of segments, sixteen at a time.
+//! Conservative tests that leave out most pairs of segments, sixteen at a time.
 //!
-//! In single precision, with a margin for rounding: pairs that are left out do not collide, or are not
-//! near, by the exact computations in `crossing.rs` and `segments.rs`, which get only the rest.
+//! They are in single precision, with a margin for rounding: pairs that are left out do not collide, or are not
+//! near, by the exact computations in `crossing.rs` and `segments.rs`, which process only the rest.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
@@ -10,16 +10,16 @@ use super::crossing::{FLAT, NEARLY};
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
-/// Most by which a distance can be rounded up, as a fraction of the length of the segments: where they are
+/// Bound of the rounding error of a distance, as a fraction of the length of the segments. Where they are
 /// nearly parallel, the closest points are ill-conditioned, but their distance is not.
 const ROUNDING: f32 = 5e-4;
 
-/// Twice the bounds of the exact test: rounding of single precision is a tenth of them.
+/// Twice the bounds of the exact test: rounding errors of single precision are a tenth of them.
 const MIN_FRACTION: f32 = 2.0 * NEARLY as f32;
 const MIN_VOLUME: f32 = 2.0 * FLAT as f32;
 
-/// Keeps the pairs that may pass through each other while the points go from `start` to `end`: moves
-/// them to the beginning of `kept`, as far as that has room, and returns their number.
+/// Writes the pairs that may collide while the points move from `start` to `end` to `kept`, as many as fit, and returns
+/// their number.
 #[inline(always)]
 pub(in crate::contact) fn keep_passing<S: Simd>(
     simd: S,
@@ -48,14 +48,14 @@ pub(in crate::contact) fn keep_near<S: Simd>(
     let mut count = 0;
     let reach = f32x16::splat(simd, reach);
     for pairs in pairs.chunks(LANES) {
-        // What is not a number stays.
+        // Keep NaN, for the exact test to reject.
         let far = Edges::gather(pairs, position).min_distance(simd).simd_gt(reach);
         count = keep(pairs, !(far.to_bitmask() as u32), count, kept);
     }
     count
 }
 
-/// Writes how far (m) the segments of the pairs are apart, or a little less.
+/// Writes lower bounds of the distances (m) of the segments of the pairs.
 #[inline(always)]
 pub(in crate::contact) fn min_distances<S: Simd>(
     simd: S,
@@ -70,7 +70,7 @@ pub(in crate::contact) fn min_distances<S: Simd>(
     }
 }
 
-/// Appends the pairs whose bits are set to the `count` that are kept.
+/// Appends the pairs whose bits are set to the first `count` of `kept`; returns the new count.
 #[inline(always)]
 fn keep(pairs: &[(u32, u32)], bits: u32, mut count: usize, kept: &mut [(u32, u32)]) -> usize {
     for (l, &pair) in pairs.iter().enumerate() {
@@ -109,11 +109,11 @@ impl Edges {
         all
     }
 
-    /// How far the segments are apart, less what rounding may have added.
+    /// Lower bound of the distance of the segments.
     ///
-    /// Model: the place on the second that is nearest to the line of the first; from it to the first, and back to the
-    /// second. Any two places are at least as far apart as the nearest ones, so that rounding of the places can only
-    /// add to the distance.
+    /// Model: the point of the second segment nearest to the line of the first, projected on the first segment, and back on
+    /// the second. The distance of any two points is an upper bound of that of the closest, so that rounding of the points
+    /// can only increase it; a bound of the rounding error is subtracted.
     #[inline(always)]
     fn min_distance<S: Simd>(&self, simd: S) -> f32x16<S> {
         let (u, v, w) = (load(simd, &self.u), load(simd, &self.v), load(simd, &self.w));
@@ -121,7 +121,7 @@ impl Edges {
         let (zero, one) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
         let unit = |t: f32x16<S>| t.max(zero).min(one);
         let (uu, vv) = (u.dot(u).max(tiny), v.dot(v).max(tiny));
-        // The component across the first segment.
+        // Split off the components across the first segment.
         let (wa, va) = (w.dot(u) / uu, v.dot(u) / uu);
         let (wc, vc) = (w - u * wa, v - u * va);
         let t = unit(-wc.dot(vc) / vc.dot(vc).max(tiny));
@@ -133,10 +133,10 @@ impl Edges {
     }
 }
 
-/// Which pairs may pass through each other on their paths, as bits.
+/// The pairs that may collide on their paths, as bits.
 ///
-/// Model: the volume `u x v . w` over time is a cubic, and lies between the smallest and the largest of its Bernstein
-/// coefficients, which are the products of ends.
+/// Model: the volume `u x v . w` as a function of time is a cubic, and lies between the smallest and the largest of its
+/// Bernstein coefficients, which are products of the vectors at start and end.
 #[inline(always)]
 fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let (u0, v0, w0) = (load(simd, &from.u), load(simd, &from.v), load(simd, &from.w));
@@ -148,7 +148,7 @@ fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let b1 = (mixed.dot(w0) + first.dot(w1)) * third;
     let b2 = (mixed.dot(w1) + last.dot(w0)) * third;
     let b3 = last.dot(w1);
-    // The largest coefficient of its powers.
+    // Find the largest coefficient in the power basis.
     let three = f32x16::splat(simd, 3.0);
     let k1 = (b1 - b0) * three;
     let k2 = (b0 - b1 - (b1 - b2)) * three;
@@ -159,7 +159,7 @@ fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let min_volume =
         (largest * f32x16::splat(simd, MIN_FRACTION)).max(size * f32x16::splat(simd, MIN_VOLUME));
     let (low, high) = (b0.min(b1).min(b2.min(b3)), b0.max(b1).max(b2.max(b3)));
-    // NaN is kept, for the exact test to reject.
+    // Keep NaN, for the exact test to reject.
     !((low.simd_gt(min_volume) | (-high).simd_gt(min_volume)).to_bitmask() as u32)
 }
 
@@ -178,13 +178,13 @@ mod tests {
     use crate::contact::detection::segments::closest_points_segment_segment;
     use crate::math::Random;
 
-    /// Pairs of all kinds, as points of strands of one segment each.
+    /// Random pairs of segments, as points of strands of one segment each.
     fn pairs(count: usize) -> (Vec<(u32, u32)>, Vec<Vec3>, Vec<Vec3>) {
         let mut random = Random::new(7, 0);
         let mut vector = |size: f32| random.vector() * size;
         let (mut list, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
-            // From hair that lies side by side to hair that flies about.
+            // Displace the points by a hair's width, a millimetre or a centimetre.
             let spread = [1e-4, 1e-3, 1e-2][i % 3];
             let (place, along, displacement) = (vector(0.3), vector(0.01), vector(0.01));
             let first = start.len() as u32;
@@ -198,9 +198,9 @@ mod tests {
         (list, start, end)
     }
 
-    /// What collides by the exact test is kept, and most of what does not collide is left out.
+    /// Pairs that collide by the exact test are kept, and more than half of all pairs are left out.
     #[test]
-    fn nothing_that_collides_is_left_out() {
+    fn pairs_that_collide_are_kept() {
         let (list, start, end) = pairs(100_000);
         let mut kept = list.clone();
         let count =
@@ -217,11 +217,11 @@ mod tests {
         assert!(kept.len() < list.len() / 2, "{} of {}", kept.len(), list.len());
     }
 
-    /// Distances are those of the exact computation, or a little less; and what is near is kept.
+    /// Distances are lower bounds of the exact ones within the rounding error, and near pairs are kept.
     #[test]
-    fn nothing_that_is_near_is_left_out() {
+    fn pairs_that_are_near_are_kept() {
         let (mut list, mut position, _) = pairs(50_000);
-        // Among them some that are parallel to the last bit, and some that are points.
+        // Make some exactly parallel, and some of length zero.
         for i in (0..list.len()).step_by(50) {
             let [a, b] = [list[i].0, list[i].1].map(|s| s as usize);
             position[b + 1] = position[b] + (position[a + 1] - position[a]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_kept() {
+    fn pairs_with_nan_are_kept() {
         let start = [Vec3::NAN, Vec3::X, Vec3::Y, Vec3::Z];
         let (pairs, mut kept) = ([(0, 2)], [(0, 0)]);
         let count =

@@ -6,13 +6,13 @@ use crate::math::group::{Keyed, group};
 /// Segments whose lists one task sorts.
 const CHUNK: usize = 2048;
 
-/// Largest number of pairs that are kept per segment: of more, the nearest.
+/// Largest number of pairs per segment; of more, the nearest are kept.
 pub(super) const MAX_FOUND: usize = 32;
 
-/// What one task found.
+/// Result of one task.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// How many pairs each of its segments found.
+    /// Number of pairs of each of its segments.
     pub(super) counts: Vec<u8>,
     /// The other segments of these pairs.
     pub(super) others: Vec<u32>,
@@ -31,13 +31,13 @@ impl Found {
     }
 }
 
-/// The nearest that a segment has found.
+/// The nearest segments found for a segment.
 pub(super) struct Nearest {
     found: [(f32, u32); MAX_FOUND],
     count: usize,
-    /// Where the farthest is, once there is no room.
+    /// Index of the farthest, once the list is full.
     farthest: usize,
-    /// How many were left out, of all segments.
+    /// Number left out, over all segments.
     pub(super) dropped: u64,
 }
 
@@ -46,13 +46,13 @@ impl Nearest {
         Self { found: [(0.0, 0); MAX_FOUND], count: 0, farthest: 0, dropped: 0 }
     }
 
-    /// Begins with the next segment.
+    /// Starts the list of the next segment.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// What was found: squared distance, number.
+    /// Squared distances and numbers of the segments found.
     #[inline]
     pub(super) fn found(&self) -> &[(f32, u32)] {
         &self.found[..self.count]
@@ -68,7 +68,7 @@ impl Nearest {
             }
             return;
         }
-        // Put it in the place of the farthest.
+        // Replace the farthest, if this one is nearer.
         self.dropped += 1;
         if (distance2, number) < self.found[self.farthest] {
             self.found[self.farthest] = (distance2, number);
@@ -122,7 +122,7 @@ impl Keyed for AllFound<'_> {
     }
 }
 
-/// Sorts each list of `values`; `first` holds where they start and where the last one ends.
+/// Sorts each list of `values`; `first` holds the starts of the lists and the end of the last.
 fn sort_lists(first: &[u32], values: &mut [u32]) {
     let lists = first.len() - 1;
     if lists <= CHUNK {

@@ -1,12 +1,11 @@
 //! A uniform grid with mailboxes (`cani2006` 4).
 //!
-//! Every segment, as thick as it reaches, is put into all cells that it goes through. Segments that share a cell are
-//! tested against each other, once: a mailbox per segment holds the last segment that was tested against it. Cells are hashed,
-//! so that the domain is unbounded; segments whose cells have the same hash by chance are tested in vain.
+//! Every segment, thickened by half of the search distance, is put into all cells that it overlaps. Segments in a common
+//! cell are tested against each other, once: a mailbox per segment holds the last segment that was tested against it. Cells
+//! are hashed, so that the domain is unbounded; hash collisions of cells only cost tests.
 //!
-//! Good for segments of about the same length. Those that are much longer or faster than the mean are tested against all
-//! others; where very many are in one cell, time grows with the square of their number. It has no state: every search
-//! starts anew.
+//! It suits segments of similar length. Those that are much longer or faster than the mean are tested against all
+//! others; where very many are in one cell, time grows with the square of their number. It has no state.
 
 use fearless_simd::{Level, Simd, dispatch};
 use glam::{IVec3, Vec3};
@@ -18,25 +17,25 @@ use super::lines::{Eight, Line, Probe, SLACK, WIDTH};
 use super::segments::Segments;
 use crate::math::group::{Keyed, group, make_room, make_room_after};
 
-/// Edge of a cell as a fraction of the mean length of segments. Longer cells hold more segments that are not near, shorter
-/// ones make a segment go through more of them.
+/// Edge of a cell as a fraction of the mean length of segments. Larger cells contain more segments that are not near;
+/// with smaller ones, a segment overlaps more of them.
 const CELL: f32 = 0.25;
 
-/// Pieces, each of the edge of a cell, beyond which a segment is tested against all others: sixteen times the mean length.
+/// Largest length of a segment in cells, sixteen times the mean length. Longer ones are tested against all others.
 const MAX_PIECES: f32 = 64.0;
 
-/// Smallest edge of a cell (m), for hair without a length.
+/// Smallest edge of a cell (m), for segments of length zero.
 const MIN_CELL: f32 = 1e-6;
 
 /// The broad phase `grid`.
 #[derive(Default)]
 pub(super) struct Grid {
-    /// Which segments there are, in order, and how they move.
+    /// The segments in ascending order, and their motion.
     segment: Vec<u32>,
     lines: Vec<Line>,
-    /// Segments that are in no cell, by their place in `segment`.
+    /// Segments that are tested against all others, as indices in `segment`.
     everywhere: Vec<u32>,
-    /// Per place in the table: where its segments start in `inside`; then these, by their place in `segment`.
+    /// Per place in the table: index of its first segment in `inside`; then these, as indices in `segment`.
     first: Vec<u32>,
     inside: Vec<u32>,
     tasks: Vec<Found>,
@@ -60,7 +59,7 @@ impl BroadPhase for Grid {
         self.lines.extend(self.segment.iter().map(|&s| Line::of_segment(motion, s as usize)));
         let cells = Cells::fitted_to(&self.lines, reach.total());
         self.fill(&cells);
-        let chunk = self.look(segments, &cells, reach.total());
+        let chunk = self.collect_pairs(segments, &cells, reach.total());
         collect(&self.tasks, &self.segment, chunk, points, pairs);
     }
 
@@ -74,7 +73,7 @@ impl BroadPhase for Grid {
 }
 
 impl Grid {
-    /// Puts every segment into its cells.
+    /// Inserts every segment into its cells.
     fn fill(&mut self, cells: &Cells) {
         let lines = &self.lines;
         self.everywhere.clear();
@@ -88,8 +87,8 @@ impl Grid {
         group(&entries, cells.places, count, &mut self.first, &mut self.inside);
     }
 
-    /// Finds for every segment the near ones before it. Returns how many segments a task has.
-    fn look(&mut self, segments: &Segments, cells: &Cells, reach: f32) -> usize {
+    /// Finds the near segments of every segment among those before it. Returns the number of segments per task.
+    fn collect_pairs(&mut self, segments: &Segments, cells: &Cells, reach: f32) -> usize {
         let count = self.segment.len();
         let threads = rayon::current_num_threads().max(1);
         let chunk = count.div_ceil(threads).max(1);
@@ -106,7 +105,9 @@ impl Grid {
             let range = task * chunk..((task + 1) * chunk).min(count);
             mailbox.clear();
             mailbox.resize(range.end, 0);
-            dispatch!(level, simd => filled.look(simd, segments, cells, reach, range, mailbox, found));
+            dispatch!(level, simd => {
+                filled.collect_pairs(simd, segments, cells, reach, range, mailbox, found);
+            });
         });
         chunk
     }
@@ -115,7 +116,7 @@ impl Grid {
 /// Size of the cells and of their hash table.
 struct Cells {
     edge: f32,
-    /// Half of the reach (m): by how much each of two segments is thickened.
+    /// Half of the search distance (m), by which each of two segments is thickened.
     half_reach: f32,
     /// A power of two.
     places: usize,
@@ -125,14 +126,14 @@ impl Cells {
     fn fitted_to(lines: &[Line], reach: f32) -> Self {
         let half_reach = 0.5 * reach;
         let mut cells = Self { edge: MIN_CELL, half_reach, places: 1 };
-        // In double precision and one after the other: the same for any number of threads.
+        // Sum in double precision and in order, so that the result is the same for any number of threads.
         let mean = |of: &dyn Fn(&Line) -> f32| {
             let sum: f64 = lines.iter().map(|line| f64::from(of(line))).sum();
             (sum / lines.len().max(1) as f64) as f32
         };
         let length = mean(&|line| 2.0 * line.half.length());
         cells.edge = (CELL * length).max(2.0 * mean(&|line| cells.radius(line))).max(MIN_CELL);
-        // About as many places as segments go through cells.
+        // Make about as many places as there are entries.
         cells.places = (8 * lines.len()).next_power_of_two();
         cells
     }
@@ -145,14 +146,14 @@ impl Cells {
             + 2e-6 * farthest
     }
 
-    /// How many pieces a segment is cut into, and how far each reaches from its line. `None` if it is too long or too thick.
+    /// The number of pieces of a segment, and the radius of its capsule. `None` if it is too long or too thick.
     fn pieces(&self, line: &Line) -> Option<(u32, f32)> {
         let pieces = (2.0 * line.half.length() / self.edge).ceil().max(1.0);
         let radius = self.radius(line);
         (pieces <= MAX_PIECES && radius <= 4.0 * self.edge).then_some((pieces as u32, radius))
     }
 
-    /// Calls `visit` with the place in the table of every cell that a segment goes through, each cell once.
+    /// Calls `visit` with the place in the table of every cell that a segment overlaps, each cell once.
     #[inline]
     fn each(&self, line: &Line, mut visit: impl FnMut(usize)) {
         let Some((pieces, radius)) = self.pieces(line) else { return };
@@ -167,7 +168,7 @@ impl Cells {
                 for y in lo.y..=hi.y {
                     for z in lo.z..=hi.z {
                         let here = IVec3::new(x, y, z);
-                        // Pieces follow each other, so that a cell of an earlier one is in the last one's box as well.
+                        // Pieces are consecutive, so a cell visited for any earlier piece is in the box of the last one.
                         let visited = here.cmpge(last.0).all() && here.cmple(last.1).all();
                         if !visited {
                             visit(self.place(here));
@@ -189,7 +190,7 @@ impl Cells {
     }
 }
 
-/// Every segment with every place of the table that it is in.
+/// All pairs of a place in the table and a segment there.
 struct Entries<'a> {
     lines: &'a [Line],
     cells: &'a Cells,
@@ -213,10 +214,10 @@ struct Filled<'a> {
 }
 
 impl Filled<'_> {
-    /// Finds the pairs of the segments `range` with those before them, for each in turn.
+    /// Finds the pairs of each segment of `range` with those before it.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn look<S: Simd>(
+    fn collect_pairs<S: Simd>(
         &self,
         simd: S,
         segments: &Segments,
@@ -264,7 +265,7 @@ impl Filled<'_> {
     }
 }
 
-/// Segments that share a cell, until there are eight of them.
+/// Buffer of up to eight segments of common cells.
 struct Candidates {
     lines: Eight,
     number: [u32; WIDTH],
@@ -285,7 +286,7 @@ impl Candidates {
         self.number[self.count] = number;
         self.count += 1;
         if self.count == WIDTH {
-            // Closures in between do not carry the instruction set of the caller.
+            // Select the instruction set again: the closures between do not inherit that of the caller.
             simd.vectorize(
                 #[inline(always)]
                 || self.test(simd, probe, nearest),
@@ -293,7 +294,7 @@ impl Candidates {
         }
     }
 
-    /// Tests those that are there.
+    /// Tests the segments in the buffer, and empties it.
     #[inline(always)]
     fn test<S: Simd>(&mut self, simd: S, probe: &Probe<S>, nearest: &mut Nearest) {
         let mut distance2 = [0.0; WIDTH];

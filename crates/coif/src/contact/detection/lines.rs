@@ -1,7 +1,7 @@
-//! Eight moving lines side by side, and the test of one against all of them.
+//! Eight moving lines in lanes, and the test of one line against all of them.
 //!
-//! A line is a segment, or the axis of a capsule around eight segments. Both are tested in the same
-//! way, so that a test of eight capsules saves tests of up to 64 segments.
+//! A line is a segment, or the axis of a capsule around eight segments. The test is the same
+//! for both, so that a test of eight capsules saves tests of up to 64 segments.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
@@ -11,7 +11,7 @@ use super::broad_phase::Motion;
 /// Lines tested together.
 pub(super) const WIDTH: usize = 8;
 
-/// Added to the distance for the rounding of single precision, as a fraction.
+/// Relative tolerance of distances, for rounding errors of single precision.
 pub(super) const SLACK: f32 = 1e-3;
 
 /// A line in the middle of its motion.
@@ -23,12 +23,12 @@ pub(super) struct Line {
     pub(super) half: Vec3,
     /// Half of the displacement of its middle (m).
     pub(super) displacement: Vec3,
-    /// Bound (m) on the distance of its points from where middle, half and displacement put them.
+    /// Bound (m) on the distance of its points from the motion that middle, half and displacement describe.
     pub(super) pad: f32,
 }
 
 impl Line {
-    /// A segment of hair that moves like this.
+    /// A segment of hair with this motion.
     #[inline]
     pub(super) fn of_segment(motion: &Motion<'_>, segment: usize) -> Self {
         let ends = |of: &[Vec3]| (of[segment], of[segment + 1]);
@@ -74,7 +74,7 @@ impl Eight {
     /// The axis of a capsule around the first `count` lines, with its radius as the pad.
     pub(super) fn capsule(&self, count: usize) -> Line {
         let lines = (0..count).map(|lane| self.get(lane));
-        // Hair grows in either direction: turn all lines to the side of the first.
+        // Average the axes, with all in the half-space of the first.
         let first = self.get(0).half;
         let (mut along, mut middle, mut displacement) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
         for line in lines.clone() {
@@ -85,7 +85,7 @@ impl Eight {
         let weight = 1.0 / count.max(1) as f32;
         let (along, middle, displacement) =
             (along.normalize_or(Vec3::X), middle * weight, displacement * weight);
-        // Make the axis as long as all ends need, and the capsule as thick.
+        // Extend axis and radius to contain all ends.
         let (mut lo, mut hi, mut pad) = (f32::INFINITY, f32::NEG_INFINITY, 0.0f32);
         for line in lines {
             for end in [line.middle - line.half, line.middle + line.half] {
@@ -116,7 +116,7 @@ pub(super) struct Probe<S: Simd> {
 }
 
 impl<S: Simd> Probe<S> {
-    /// A probe for what comes as near as `reach` (m) to the line.
+    /// A probe for lines that come within `reach` (m) of the line.
     #[inline(always)]
     pub(super) fn new(simd: S, line: &Line, reach: f32) -> Self {
         let splat = |v: Vec3| v.to_array().map(|x| f32x8::splat(simd, x));
@@ -131,10 +131,9 @@ impl<S: Simd> Probe<S> {
         }
     }
 
-    /// Which of the lines can come near, as bits: all that do, and few others.
+    /// The lines that may come near, as bits: a cheaper test with a few more false positives.
     ///
-    /// Model: as [`Probe::test`], with this line as if it had no end, and then no end of it too far
-    /// away.
+    /// Model: as [`Probe::test`] with this line extended to infinity, and a test of the distance along it.
     #[inline(always)]
     pub(super) fn rough_test(&self, simd: S, lines: &Eight) -> u32 {
         let near = self.near(simd, lines);
@@ -150,10 +149,10 @@ impl<S: Simd> Probe<S> {
         (dot(q, q).simd_le(near * near) & beside).to_bitmask() as u32
     }
 
-    /// Which of the lines come near, as bits, and how far they are apart in the middle of their motion.
+    /// The lines that come near, as bits, and their squared distances in the middle of the motion.
     ///
-    /// Model: two lines that go straight come as near as `reach` only if, in the middle of their
-    /// motion, they are nearer than that and half of their displacement relative to each other.
+    /// Model: two lines in linear motion come within `reach` only if, in the middle of the
+    /// motion, their distance is at most `reach` plus half of their relative displacement.
     #[inline(always)]
     pub(super) fn test(&self, simd: S, lines: &Eight, distance2: &mut [f32; WIDTH]) -> u32 {
         let near = self.near(simd, lines);
@@ -172,7 +171,7 @@ impl<S: Simd> Probe<S> {
         d2.simd_le(near * near).to_bitmask() as u32
     }
 
-    /// How near the lines have to be in the middle of their motion.
+    /// Largest distance in the middle of the motion.
     #[inline(always)]
     fn near(&self, simd: S, lines: &Eight) -> f32x8<S> {
         let displacement = minus(load(simd, &lines.displacement), self.displacement);

@@ -1,4 +1,4 @@
-//! Detection: which segments are near each other, independent of the response.
+//! Detection of segments that are near each other, independent of the response.
 //!
 //! The broad phase is a choice ([`broad_phase`]): a tree of capsules over all segments (`tree`), or a uniform grid with
 //! mailboxes (`grid`). `pairs` keeps its result while hair moves little, and is the input of the responses. The narrow

@@ -1,7 +1,7 @@
-//! The pairs of segments that are near each other, or will be: the input of the responses.
+//! The pairs of segments that are, or may come, near each other: the input of the responses.
 //!
-//! A broad phase finds them, with a margin; they are valid until a point has moved by half of it off its path. What
-//! counts is motion relative to each other, for neighbours move together. The list is in the order of the segments and
+//! A broad phase finds them, with a margin; they are valid until a point has departed from its predicted path by half of
+//! it, relative to the mean motion of all hair. The list is in the order of the segments and
 //! the same for any number of threads.
 
 use fearless_simd::{Level, dispatch};
@@ -14,14 +14,14 @@ use super::segments::{Segments, usable};
 use crate::math::cache::prefetch_item;
 use crate::math::group::make_room;
 
-/// Points or segments that one task takes.
+/// Points or segments per task.
 const CHUNK: usize = 2048;
 
-/// Pairs that are prefetched at once, and most that are processed then.
+/// Number of pairs from which a batch is processed, and the largest size of a batch.
 const ASKED: usize = 256;
 pub(in crate::contact) const BATCH: usize = 2 * ASKED;
 
-/// How a segment has moved: its ends as far from the mean (m) as `beside`.
+/// Displacement of a segment: that of its middle (m), and the distance of those of its ends from it (m).
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::contact) struct Move {
     mean: Vec3,
@@ -29,25 +29,25 @@ pub(in crate::contact) struct Move {
 }
 
 impl Move {
-    /// By how much (m) two segments can have come nearer, at most.
+    /// Upper bound of the approach (m) of two segments.
     #[inline]
     pub(in crate::contact) fn approach(&self, other: &Self) -> f32 {
         self.mean.distance(other.mean) + self.beside + other.beside
     }
 }
 
-/// The pairs that a broad phase found, as long as they are valid.
+/// The pairs that a broad phase has found, kept as long as they are valid.
 pub struct Pairs {
     level: Level,
     broad_phase: Box<dyn BroadPhase>,
     list: PairList,
-    /// Per pair: how far apart its segments are at `start` (m), or a little less.
+    /// Per pair: lower bound of the distance of its segments at `start` (m).
     apart: Vec<f32>,
     /// Positions of the points at the last update.
     start: Vec<Vec3>,
-    /// Positions of the points in the middle of their motion.
+    /// Positions of the points in the middle of the motion of the last search.
     reference: Vec<Vec3>,
-    /// How far they went, relative to all hair.
+    /// Displacements in that motion, less the mean of all hair.
     displacement: Vec<Vec3>,
     reach: Reach,
     good: bool,
@@ -55,12 +55,12 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// No pairs yet; found by this broad phase.
+    /// An empty list, with a built-in broad phase.
     pub fn new(method: Method) -> Self {
         Self::with(method.build())
     }
 
-    /// The same with a broad phase of one's own.
+    /// An empty list, with a custom broad phase.
     pub fn with(broad_phase: Box<dyn BroadPhase>) -> Self {
         Self {
             level: Level::new(),
@@ -76,8 +76,8 @@ impl Pairs {
         }
     }
 
-    /// Updates the list to all pairs that come as near as `reach` while the points go straight
-    /// from `start` to `end`. Searches anew only if points have moved by more than the margin allows.
+    /// Updates the list to contain all pairs that come within `reach` while the points move linearly
+    /// from `start` to `end`. Runs the broad phase only if points have moved by more than the margin allows.
     pub fn find(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
         let points = segments.points().min(start.len()).min(end.len());
         let (start, end) = (&start[..points], &end[..points]);
@@ -90,7 +90,7 @@ impl Pairs {
         self.measure_gaps();
     }
 
-    /// Marks the pairs as out of date, so that the next update searches.
+    /// Marks the pairs as invalid, so that the next update runs the broad phase.
     pub fn clear(&mut self) {
         self.good = false;
     }
@@ -127,8 +127,8 @@ impl Pairs {
         &self.apart[first[segment] as usize..first[segment + 1] as usize]
     }
 
-    /// Calls `work` with those pairs of the segments `range` that are `near`, which gets both segments and
-    /// how far apart they were. In order, see [`Pairs::each_batch`].
+    /// Calls `work` with the pairs of the segments `range` for which `near` is true, in order; see
+    /// [`Pairs::each_batch`]. `near` gets both segments and the lower bound of their distance at the last update.
     #[inline]
     pub(in crate::contact) fn each_near(
         &self,
@@ -142,8 +142,8 @@ impl Pairs {
         });
     }
 
-    /// The same, a few hundred pairs at a time. All are collected before any is processed, and the ends of
-    /// their second segments in `vectors` are prefetched, so that cache misses overlap.
+    /// Calls `work` with batches of a few hundred of the pairs for which `near` is true, in order. The ends of the second
+    /// segments of a batch in `vectors` are prefetched before it is processed, so that cache misses overlap.
     #[inline]
     pub(in crate::contact) fn each_batch(
         &self,
@@ -185,7 +185,7 @@ impl Pairs {
         self.start == position
     }
 
-    /// How the segments have moved since, with points that are at `now`.
+    /// Writes the displacements of the segments since the last update, for points that are at `now`.
     pub(in crate::contact) fn moves(&self, now: &[Vec3], moves: &mut Vec<Move>) {
         let segments = self.start.len().min(now.len()).saturating_sub(1);
         moves.resize(segments, Move::default());
@@ -201,17 +201,17 @@ impl Pairs {
         });
     }
 
-    /// The kind of processor.
+    /// The instruction set.
     pub(in crate::contact) fn level(&self) -> Level {
         self.level
     }
 
-    /// How many points the pairs are for.
+    /// Number of points of the hair.
     pub fn points(&self) -> usize {
         self.list.first.len().saturating_sub(1)
     }
 
-    /// How many pairs there are.
+    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.list.other.len()
     }
@@ -226,7 +226,7 @@ impl Pairs {
         self.list.dropped
     }
 
-    /// How often pairs were searched for anew.
+    /// Number of runs of the broad phase.
     pub fn searches(&self) -> u64 {
         self.searches
     }
@@ -238,12 +238,12 @@ impl Pairs {
         4 * words + 36 * self.reference.capacity() + self.broad_phase.bytes()
     }
 
-    /// Whether the pairs are valid for these positions: hair as a whole may move, and its points on
-    /// the path that was tested, but not off it.
+    /// Whether the pairs are valid for these positions: the hair may be translated as a whole, and its points may move
+    /// along the predicted path.
     fn covers(&self, position: &[Vec3]) -> bool {
         let (reference, displacement) = (&self.reference, &self.displacement);
         let mean = mean_shift(reference, position);
-        // Find the fraction of its path that the hair has gone.
+        // Fit the time on the predicted path.
         let (mut along, mut all) = (0.0, 0.0);
         for p in (0..position.len()).step_by(16) {
             let moved = position[p] - reference[p] - mean;
@@ -264,7 +264,7 @@ impl Pairs {
             })
     }
 
-    /// Measures how far apart the segments of all pairs are.
+    /// Computes lower bounds of the distances of all pairs.
     fn measure_gaps(&mut self) {
         self.apart.clear();
         make_room(&mut self.apart, self.list.other.len());
@@ -282,7 +282,7 @@ impl Pairs {
         self.good = true;
     }
 
-    /// Takes the points in the middle of their motion.
+    /// Stores the middle of the motion, and the displacements relative to the mean.
     fn measure(&mut self, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
@@ -302,8 +302,8 @@ impl Pairs {
     }
 }
 
-/// Writes how far apart the segments of pairs are; `first` holds where the pairs of the segments from
-/// number `segment` on start, and where the last one's end.
+/// Writes lower bounds of the distances of pairs; `first` holds the starts of the pairs of the segments from
+/// number `segment` on, and the end of the last.
 fn fill_gaps(
     level: Level,
     x: &[Vec3],
@@ -338,7 +338,7 @@ fn fill_gaps(
 
 /// Mean displacement of all points (m), summed in a fixed order.
 fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
-    // One point in sixteen is enough for the mean displacement.
+    // Sample one point in sixteen.
     let displacements = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);
     let (sum, count) = displacements
         .filter(|displacement| displacement.is_finite())

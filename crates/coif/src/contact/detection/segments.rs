@@ -1,18 +1,17 @@
 //! The segments of all strands, and the closest points of two of them.
 //!
-//! Segment `i` goes from point `i` of the chains to point `i + 1`; the tip of a strand starts none. So
-//! a segment needs no table of its own, and neighbours on a strand are neighbours in memory.
+//! Segment `i` is the one from point `i` of the chains to point `i + 1`; no segment starts at the tip of a strand. So
+//! segments need no table of their own, and neighbours on a strand are neighbours in memory.
 
 use glam::{DVec3, Vec3};
 
 use crate::contact::{Chains, Place};
 use crate::limits::MAX_GROOM_COORDINATE;
 
-/// Squared sine of the angle below which two segments count as parallel: about what double precision
-/// resolves.
+/// Squared sine of the angle below which two segments count as parallel: about the resolution of double precision.
 const PARALLEL: f64 = 1e-13;
 
-/// Which points make a segment, and their inverse masses.
+/// The segments of all chains, and the inverse masses of their points.
 #[derive(Debug, Clone)]
 pub struct Segments {
     /// Per point: its chain.
@@ -25,7 +24,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// The segments of these chains. A point weighs `mass_scale` times its mass: 1 for dry hair.
+    /// The segments of these chains. Masses are scaled by `mass_scale`, which is 1 for dry hair.
     pub fn new(chains: &Chains, mass_scale: f32) -> Self {
         let inverse = |(mass, pinned): (&f32, &bool)| {
             let inverse = 1.0 / (mass * mass_scale);
@@ -47,8 +46,8 @@ impl Segments {
         Place { chain: self.strand[first], arc_length: from + (to - from) * at }
     }
 
-    /// Reorders the points: number i becomes what was number `order[i]`; strands must stay together. An order
-    /// that is no permutation changes nothing.
+    /// Reorders the points: the new number i is the old number `order[i]`; points of a strand must stay together. An order
+    /// that is not a permutation changes nothing.
     pub(in crate::contact) fn arrange(&mut self, order: &[u32]) {
         let mut used = vec![false; self.points()];
         let mut is_new =
@@ -61,12 +60,12 @@ impl Segments {
         }
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn points(&self) -> usize {
         self.strand.len()
     }
 
-    /// How many segments there are.
+    /// Number of segments.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -82,7 +81,7 @@ impl Segments {
         point + 1 < self.strand.len() && self.strand[point] == self.strand[point + 1]
     }
 
-    /// Whether two segments are far enough from each other along the hair to be in contact.
+    /// Whether two segments are of different strands, or at least `apart` segments from each other.
     #[inline]
     pub(in crate::contact) fn may_collide(&self, a: u32, b: u32, apart: u32) -> bool {
         a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
@@ -95,19 +94,19 @@ pub(in crate::contact) fn usable(p: Vec3) -> bool {
     p.abs().max_element() < MAX_GROOM_COORDINATE && !p.is_nan()
 }
 
-/// The places where two segments are nearest to each other.
+/// The closest points of two segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Closest {
     /// Barycentric coordinate along the first segment, 0..1.
     pub s: f32,
     /// Barycentric coordinate along the second segment, 0..1.
     pub t: f32,
-    /// From the place on the second to the place on the first (m).
+    /// Offset from the point on the second to the point on the first (m).
     pub apart: Vec3,
 }
 
 impl Closest {
-    /// How far the two places are from each other (m).
+    /// Distance of the two points (m).
     pub fn distance(&self) -> f32 {
         self.apart.length()
     }
@@ -115,17 +114,16 @@ impl Closest {
 
 /// The closest points of the segments `a` and `b`.
 ///
-/// Model: minimum of a convex function of two barycentric coordinates on the unit square. The minimum of the two lines
-/// is taken if it is inside; otherwise one coordinate is at its end, and the other follows from it.
-/// The closest points of parallel segments are in the middle of where they lie beside each other. Segments without
-/// a length count as points.
+/// Model: minimum of a convex function of two barycentric coordinates on the unit square. If that of the two lines
+/// is outside, one coordinate is clamped, and the other follows from it.
+/// The closest points of parallel segments are in the middle of their overlap. Segments of length zero count as points.
 #[inline]
 pub fn closest_points_segment_segment(a: [Vec3; 2], b: [Vec3; 2]) -> Closest {
     let (p, q) = (a[0].as_dvec3(), b[0].as_dvec3());
     closest_points(p, a[1].as_dvec3() - p, q, b[1].as_dvec3() - q)
 }
 
-/// The same for segments that start at `p`, `q` and go along `u`, `v`.
+/// The closest points of the segments from `p` to `p + u` and from `q` to `q + v`.
 #[inline]
 pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
     let w = p - q;
@@ -141,11 +139,11 @@ pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3)
         let s = if area > PARALLEL * uu * vv {
             unit((uv * vw - vv * uw) / area)
         } else {
-            // Take the middle of the stretch that the second covers of the first.
+            // Take the middle of the overlap on the first.
             let (from, to) = (-uw / uu, (uv - uw) / uu);
             0.5 * (unit(from) + unit(to))
         };
-        // Find the closest point on the second; clamp it, and find the one on the first again.
+        // Project on the second; if clamped, project back on the first.
         let t = (uv * s + vw) / vv;
         if (0.0..=1.0).contains(&t) { (s, t) } else { (unit((uv * unit(t) - uw) / uu), unit(t)) }
     };
@@ -176,7 +174,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
-        /// No pair of points of the two segments is nearer, and the answer is a pair of their points.
+        /// No pair of points of the two segments is nearer, and the result is a pair of their points.
         #[test]
         fn nothing_is_nearer(a in [vec3(), vec3()], b in [vec3(), vec3()]) {
             let c = closest_points_segment_segment(a, b);
@@ -221,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn masses_add_up_and_embedded_points_are_held() {
+    fn masses_are_scaled_and_embedded_points_have_infinite_mass() {
         let mut strands = Strands::new();
         strands.push(&[Vec3::ZERO, Vec3::X * 0.01, Vec3::X * 0.03, Vec3::X * 0.04]);
         strands.push(&[Vec3::Y, Vec3::Y * 1.02]);

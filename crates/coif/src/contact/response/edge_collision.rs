@@ -1,8 +1,8 @@
 //! Edge-edge collision of hair on hair within a step, by continuous collision detection (`selle2008` 5.3).
 //!
 //! Pairs whose segments collide between start and end of the step get an inelastic impulse with friction.
-//! That can make others collide, so there are several rounds; the collisions that are left are counted. Pairs that a
-//! spring holds are skipped, as in the paper: springs bring hair so near that most of these collisions
+//! That can make other pairs collide, so the test is repeated; remaining collisions are counted. Pairs with a stiction
+//! spring are skipped, as in the paper: springs bring hair so near that most of these collisions
 //! are false.
 
 use fearless_simd::dispatch;
@@ -19,17 +19,17 @@ use crate::contact::detection::segments::Segments;
 use crate::math::group::make_room;
 use crate::params::parameters;
 
-/// Points that one task takes.
+/// Points per task.
 const CHUNK: usize = 1024;
 
-/// Rounds of impulses between two collision tests.
+/// Jacobi iterations between two collision tests.
 const INNER_ROUNDS: u32 = 3;
 
-/// Fraction of the collisions up to which those left after a round justify another one.
+/// Largest ratio of the numbers of collisions after and before a round that justifies another one.
 const HELPS: f64 = 0.75;
 
-/// Collisions that are so few that more rounds cost next to nothing, and how many rounds they get at most
-/// per round of the settings: two hairs in contact pass a collision from segment to segment.
+/// Number of collisions up to which more rounds cost next to nothing, and the factor of the rounds of the settings that
+/// they get: between two hairs in contact, a collision moves from segment to segment.
 const FEW: u64 = 64;
 const ROUNDS_OF_FEW: u32 = 8;
 
@@ -38,10 +38,10 @@ parameters! {
     pub struct Settings of "edge-collision" {
         /// Coulomb friction between hairs.
         friction: f32 = 0.3, "", 0.0..=10.0;
-        /// Distance at which hair that would have collided ends: a fraction of the hair's radius, so that rounding does
-        /// not let it slip through in the next step.
+        /// Distance of two hairs after a collision: a fraction of the hair's radius, so that rounding does not let them
+        /// pass through each other in the next step.
         gap: f32 = 1e-5, "m", 1e-6..=0.1;
-        /// Most rounds of collision tests in a substep.
+        /// Largest number of rounds of collision tests per substep.
         rounds: u32 = 4, "", 1..=100;
     }
 }
@@ -65,10 +65,11 @@ pub struct EdgeCollision {
     impulses: Impulses,
     /// Velocity over the step (m/s).
     motion: Vec<Vec3>,
-    /// Per point: whether the last round moved it; then, per segment, whether it moved an end.
+    /// Per point: whether the last round moved it; per segment: whether it moved one of its ends.
     moved: Vec<bool>,
     moved_segments: Vec<bool>,
-    /// How segments move from where their pairs were found to the start, if they do, and to the end.
+    /// Displacements of segments since the last update of the pairs, at the start (empty if there are none) and at the
+    /// end.
     moves: [Vec<Move>; 2],
     report: Report,
 }
@@ -77,19 +78,19 @@ pub struct EdgeCollision {
 #[derive(Debug, Clone, Copy)]
 struct Collision {
     link: Link,
-    /// From the second to the first, as they are before they collide.
+    /// Unit normal from the second to the first, on the sides that they have before the collision.
     normal: Vec3,
-    /// Speed along the normal that they shall have at least (m/s).
+    /// Smallest relative speed along the normal after the impulse (m/s).
     target: f32,
 }
 
-/// Where hair goes in a step.
+/// The motion of hair in a step.
 pub struct Trajectory<'a> {
-    /// Where it starts (m).
+    /// Positions at the start (m).
     pub start: &'a [Vec3],
-    /// Where it ends (m).
+    /// Positions at the end (m).
     pub end: &'a mut [Vec3],
-    /// Its velocity (m/s), which is changed along with the end.
+    /// Velocities (m/s), which are changed along with the end.
     pub velocity: &'a mut [Vec3],
     /// Length of the step (s).
     pub dt: f32,
@@ -102,7 +103,7 @@ impl EdgeCollision {
         Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
-    /// What the last step did.
+    /// Report of the last step.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -121,11 +122,10 @@ impl EdgeCollision {
 
     /// Changes ends and velocities so that no pair collides.
     ///
-    /// Model: the places that would collide keep their distance along the normal, or get the gap if they
-    /// were nearer; friction takes at most its coefficient times that push.
-    /// Source: `selle2008` 5.3, after the edge/edge collision of Bridson et al. 2002.
-    /// Deviations: no rigid impact zones, as in the paper; pairs are not taken one after the other, see
-    /// `impulses.rs`.
+    /// Model: the colliding points keep their distance along the normal, or get the gap if it is
+    /// smaller; the friction impulse is at most the coefficient times the normal impulse.
+    /// Source: `selle2008` 5.3, after the edge/edge collision of Bridson et al. 2002, without rigid impact zones.
+    /// Deviations: block Jacobi instead of one pair after the other, see `impulses.rs`.
     pub fn collide(
         &mut self,
         segments: &Segments,
@@ -136,10 +136,10 @@ impl EdgeCollision {
         self.report = Report::default();
         self.moved.clear();
         self.moved.resize(segments.points(), true);
-        self.go_through(segments, pairs, stiction, trajectory);
+        self.resolve(segments, pairs, stiction, trajectory);
     }
 
-    /// [`Self::collide`] once more, for points that were moved since, and for the collisions that it left.
+    /// [`Self::collide`] again, for points that have moved since, and for the remaining collisions.
     pub(in crate::contact) fn collide_again(
         &mut self,
         segments: &Segments,
@@ -155,12 +155,12 @@ impl EdgeCollision {
         } else {
             self.moved.iter_mut().zip(moved).for_each(|(all, moved)| *all |= moved);
         }
-        self.go_through(segments, pairs, stiction, trajectory);
+        self.resolve(segments, pairs, stiction, trajectory);
         self.report.collided += collided.saturating_sub(left);
     }
 
-    /// Rounds of impulses, of pairs with a point that moved, then of those that these move.
-    fn go_through(
+    /// Repeats collision tests and impulses, for pairs with a point that the previous round moved.
+    fn resolve(
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
@@ -186,7 +186,7 @@ impl EdgeCollision {
             if round == 0 {
                 self.report.collided = collided;
             }
-            // In dense heaps, rounds only move collisions to the neighbours.
+            // Stop where rounds only move collisions to neighbours, as in very dense hair.
             let helps = round == 0 || collided as f64 <= HELPS * before as f64;
             let few = collided <= FEW && round < max_rounds;
             if collided == 0 || !few && (round >= self.settings.rounds || !helps) {
@@ -215,7 +215,7 @@ impl EdgeCollision {
         pairs.moves(end, &mut self.moves[1]);
         let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
-            // Most pairs are farther apart than they can go.
+            // Leave out pairs that are farther apart than they can approach.
             let near = |a: usize, b: usize, apart: f32| {
                 let approach = |moves: &[Move]| moves[a].approach(&moves[b]);
                 let nearer = approach(&moves[1]);
@@ -248,7 +248,7 @@ impl EdgeCollision {
         self.links.extend(self.collisions.iter().map(|collision| collision.link));
     }
 
-    /// Stops the pairs that collide.
+    /// Applies impulses to the pairs that collide.
     fn push(&mut self, segments: &Segments, trajectory: &mut Trajectory<'_>) {
         let (friction, dt, links) = (self.settings.friction, trajectory.dt, &self.links);
         let inverse_mass = segments.inverse_mass();
@@ -263,7 +263,7 @@ impl EdgeCollision {
                 }
                 with_friction(collision.normal, missing / pair.inverse_mass, friction, &pair)
             });
-            // Carry the change to motion, end and velocity alike.
+            // Apply the change to motion, end and velocity.
             let impulses = &self.impulses;
             let points = self.motion.par_chunks_mut(CHUNK).zip(self.moved.par_chunks_mut(CHUNK));
             let ends =
@@ -294,7 +294,7 @@ struct Steps<'a> {
     gap: f32,
 }
 
-/// How two segments collide, if they do and are not separating already.
+/// The collision of two segments, if they collide and are not separating already.
 fn collision(steps: &Steps<'_>, a: usize, b: usize) -> Option<Collision> {
     let &Steps { start, end, motion, dt, gap } = steps;
     let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
@@ -309,14 +309,13 @@ fn collision(steps: &Steps<'_>, a: usize, b: usize) -> Option<Collision> {
     (speed.dot(normal) < target).then_some(Collision { link, normal, target })
 }
 
-/// The normal of a collision of two segments: across both, to the side where
-/// the first one was.
+/// The normal of a collision of two segments: perpendicular to both, towards the side of the first before the collision.
 fn normal(a: Vec3, b: Vec3, apart: Vec3, speed: Vec3) -> Vec3 {
     let n = a.cross(b);
     let n = if n.length() > 1e-4 * a.length() * b.length() {
         n.normalize_or(Vec3::Y)
     } else {
-        // Beside each other: across the hair, along the offset between them.
+        // Parallel: along the offset between them, perpendicular to the hair.
         let along = a.normalize_or_zero();
         let offset = apart - along * apart.dot(along);
         offset.try_normalize().unwrap_or_else(|| across(a, b))

@@ -1,12 +1,11 @@
-//! Equal and opposite impulses between places on two segments, for many pairs at once.
+//! Equal and opposite impulses between points of two segments, for many pairs at once.
 //!
-//! Model: all pairs start from the same velocities, and a point that takes part in n pairs has its mass distributed
-//! among them: a pair's impulse is computed for points n times as light, and applied to the points as they
-//! are. So impulses on a point are averaged, never add up to too much, and each pair conserves
-//! momentum exactly.
+//! Model: block Jacobi with mass splitting. All pairs start from the same velocities, and the mass of a point in n pairs
+//! is distributed among them: the impulse of a pair is computed for points of 1/n of the mass, and applied to the full
+//! mass. So impulses on a point are averaged and do not overshoot, and each pair conserves momentum exactly.
 //!
-//! This is block Jacobi instead of Gauss-Seidel, which depends on the order of the pairs; colours that keep it
-//! parallel change whenever a pair comes or goes. Here each point gathers its impulses in the order
+//! Gauss-Seidel would depend on the order of the pairs, and colours that make it
+//! parallel would change with every pair. Here each point gathers its impulses in the order
 //! of the pairs, so the bits do not depend on the number of threads.
 
 use std::ops::Range;
@@ -20,13 +19,13 @@ use crate::contact::detection::segments::Segments;
 use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group, make_room, make_room_after};
 
-/// Pairs or points that one task takes.
+/// Pairs or points per task.
 const CHUNK: usize = 1024;
 
-/// Links by which memory is prefetched.
+/// Prefetch distance, in links.
 const AHEAD: usize = 24;
 
-/// A place on one segment and a place on another.
+/// A point of one segment and a point of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::contact) struct Link {
     pub(in crate::contact) a: u32,
@@ -36,45 +35,45 @@ pub(in crate::contact) struct Link {
 }
 
 impl Link {
-    /// The four points and their weights in the vector from the place on `b` to that on `a`.
+    /// The four ends and their weights in the vector from the point on `b` to that on `a`.
     #[inline]
     pub(in crate::contact) fn points(&self) -> [(usize, f32); 4] {
         let (a, b, [s, t]) = (self.a as usize, self.b as usize, self.at);
         [(a, 1.0 - s), (a + 1, s), (b, t - 1.0), (b + 1, -t)]
     }
 
-    /// The vector from the place on `b` to that on `a`, of what the points carry.
+    /// The difference of an interpolated value between the point on `a` and that on `b`.
     #[inline]
     pub(in crate::contact) fn difference(&self, values: &[Vec3]) -> Vec3 {
         difference([self.a, self.b], self.at, values)
     }
 }
 
-/// State of the points of a pair.
+/// Relative motion of a pair.
 pub(in crate::contact) struct PairMotion {
-    /// Velocity of the place on `a` relative to that on `b` (m/s).
+    /// Velocity of the point on `a` relative to that on `b` (m/s).
     pub(in crate::contact) velocity: Vec3,
     /// Relative velocity per impulse (1/kg), with masses distributed over pairs.
     pub(in crate::contact) inverse_mass: f32,
 }
 
-/// Which links each segment has.
+/// The links of each segment.
 #[derive(Debug, Default)]
 pub(in crate::contact) struct Ends {
-    /// Per segment: where its links start, as `a`.
+    /// Per segment: its first link as `a`.
     first_a: Vec<u32>,
-    /// Per segment: where its links start in `order_b`, as `b`.
+    /// Per segment: index in `order_b` of its first link as `b`.
     first_b: Vec<u32>,
     /// The links in the order of `b`.
     order_b: Vec<u32>,
 }
 
 impl Ends {
-    /// Takes links in the order of `a`, then `b`.
+    /// Indexes links that are sorted by `a`, then `b`.
     pub(in crate::contact) fn prepare(&mut self, points: usize, links: &[Link]) {
         self.first_a.clear();
         self.first_a.resize(points + 1, 0);
-        // The links of a segment start where those of smaller numbers end.
+        // Find the first link of each segment by bisection per task, then in order.
         self.first_a.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, first)| {
             let segment = (chunk * CHUNK) as u32;
             let mut at = links.partition_point(|link| link.a < segment);
@@ -100,7 +99,7 @@ impl Ends {
         &self.order_b[self.first_b[segment] as usize..self.first_b[segment + 1] as usize]
     }
 
-    /// The same; `soon` gets those of segments a little ahead.
+    /// The links of a segment as `b`; calls `soon` with those of later segments, for prefetching.
     #[inline]
     fn of_b_ahead(&self, segment: usize, mut soon: impl FnMut(u32)) -> &[u32] {
         let from = self.first_b[segment] as usize;
@@ -110,15 +109,15 @@ impl Ends {
         &self.order_b[from..to]
     }
 
-    /// How many links a segment has.
+    /// Number of links of a segment.
     #[inline]
     fn count(&self, segment: usize) -> usize {
         self.of_a(segment).len() + self.of_b(segment).len()
     }
 
-    /// How many links move a point.
+    /// Number of links that act on a point.
     #[inline]
-    fn shared(&self, point: usize) -> usize {
+    fn links_of_point(&self, point: usize) -> usize {
         let before = if point > 0 { self.count(point - 1) } else { 0 };
         before + self.count(point)
     }
@@ -137,20 +136,20 @@ impl Keyed for ByB<'_> {
     }
 }
 
-/// An impulse (N s) on the first segment of a link, and where on the second it pushes back.
+/// An impulse (N s) on the first segment of a link, and the place of its reaction on the second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Push {
     impulse: Vec3,
     at: f32,
 }
 
-/// Which pairs are in contact, and the impulses of a round.
+/// The links of all segments, and the impulses of an iteration.
 #[derive(Debug)]
 pub(in crate::contact) struct Impulses {
     level: Level,
     ends: Ends,
     pushes: Vec<Push>,
-    /// Per point: one over the fraction of its mass that each of its links has (1/kg).
+    /// Per point: inverse of the mass that each of its links has (1/kg).
     lightness: Vec<f32>,
 }
 
@@ -182,7 +181,7 @@ impl Impulses {
         make_room(&mut self.pushes, 0);
     }
 
-    /// Takes links in the order of `a`, then `b`.
+    /// Indexes links that are sorted by `a`, then `b`, and distributes masses.
     pub(in crate::contact) fn prepare(&mut self, segments: &Segments, links: &[Link]) {
         self.ends.prepare(segments.points(), links);
         let (ends, inverse_mass) = (&self.ends, segments.inverse_mass());
@@ -190,20 +189,20 @@ impl Impulses {
         self.lightness.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, lightness)| {
             for (i, lightness) in lightness.iter_mut().enumerate() {
                 let p = chunk * CHUNK + i;
-                *lightness = inverse_mass[p] * ends.shared(p) as f32;
+                *lightness = inverse_mass[p] * ends.links_of_point(p) as f32;
             }
         });
     }
 
-    /// The state of the points of a link.
+    /// The relative motion of a link.
     #[inline]
     fn pair_motion(&self, link: &Link, velocity: &[Vec3]) -> PairMotion {
         let sum = link.points().iter().map(|&(p, w)| w * w * self.lightness[p]).sum();
         PairMotion { velocity: link.difference(velocity), inverse_mass: sum }
     }
 
-    /// Finds all impulses (N s) on the places `a` at these velocities. `impulse` gets the link, its
-    /// state, and the state of its points.
+    /// Computes the impulses (N s) of all links at these velocities. `impulse` gets the link, its
+    /// state, and its relative motion, and returns the impulse on `a`.
     pub(in crate::contact) fn round<T: Send>(
         &mut self,
         links: &[Link],
@@ -237,8 +236,8 @@ impl Impulses {
         self.pushes = pushes;
     }
 
-    /// Calls `take` with each of the points `range` and the change of its velocity (m/s) by the impulses
-    /// of the last round.
+    /// Calls `take` with each point of `range` and the change of its velocity (m/s) by the impulses
+    /// of the last iteration.
     #[inline]
     pub(in crate::contact) fn each_change(
         &self,
@@ -247,7 +246,7 @@ impl Impulses {
         inverse_mass: &[f32],
         mut take: impl FnMut(usize, Vec3),
     ) {
-        // A point is the end of the segment before it and the start of its own.
+        // Sum the impulses on the end of the previous segment and on the start of the next one.
         let mut before = match range.start.checked_sub(1) {
             Some(segment) => self.of_segment(segment, links)[1],
             None => Vec3::ZERO,
@@ -278,7 +277,7 @@ impl Impulses {
         [all - to_next, to_next]
     }
 
-    /// Adds the impulses of the last round to the velocities (m/s).
+    /// Applies the impulses of the last iteration to the velocities (m/s).
     pub(in crate::contact) fn add_to(
         &self,
         segments: &Segments,
@@ -294,8 +293,8 @@ impl Impulses {
     }
 }
 
-/// A push of `normal` along `n` and the friction that comes with it: no more than `friction` times
-/// the push, and no more than stops the sliding.
+/// An impulse of `normal` (N s) along `n` with Coulomb friction: at most `friction` times
+/// `normal`, and at most the impulse that stops the sliding.
 #[inline]
 pub(in crate::contact) fn with_friction(
     n: Vec3,
@@ -310,7 +309,7 @@ pub(in crate::contact) fn with_friction(
     n * normal - if speed > 0.0 { slide * (drag / speed) } else { Vec3::ZERO }
 }
 
-/// A unit vector across two segments, where the offset between them is too short to have a direction.
+/// A unit vector perpendicular to two segments: the normal where the offset between them is too short to have a direction.
 pub(in crate::contact) fn across(a: Vec3, b: Vec3) -> Vec3 {
     let n = a.cross(b);
     let min_length = 1e-6 * a.length() * b.length();
@@ -321,7 +320,7 @@ pub(in crate::contact) fn across(a: Vec3, b: Vec3) -> Vec3 {
     }
 }
 
-/// Lists that tasks fill on their own and that are read one after the other.
+/// One list per task, read in order.
 #[derive(Debug)]
 pub(in crate::contact) struct Lists<T> {
     lists: Vec<Vec<T>>,
@@ -334,7 +333,7 @@ impl<T> Default for Lists<T> {
 }
 
 impl<T: Copy + Send + Sync> Lists<T> {
-    /// Lets `fill` add what the points `range` have to its list.
+    /// Fills the lists: `fill` appends the elements of a range of points to the list of its task.
     pub(in crate::contact) fn fill(
         &mut self,
         points: usize,
@@ -349,12 +348,12 @@ impl<T: Copy + Send + Sync> Lists<T> {
         });
     }
 
-    /// How many there are.
+    /// Number of elements.
     pub(in crate::contact) fn len(&self) -> usize {
         self.lists.iter().map(Vec::len).sum()
     }
 
-    /// All in order.
+    /// All elements in order.
     pub(in crate::contact) fn iter(&self) -> impl Iterator<Item = &T> {
         self.lists.iter().flatten()
     }

@@ -1,6 +1,6 @@
 //! Repulsion of hairs that are too near (`selle2008` 5.3).
 //!
-//! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and slide with friction. Pairs
+//! Two segments nearer than a thickness get impulses that stop their approach, a spring force, and friction. Pairs
 //! with a stiction spring are left out: the spring repels as well.
 
 use fearless_simd::dispatch;
@@ -16,26 +16,26 @@ use crate::contact::detection::segments::{Segments, closest_points_segment_segme
 use crate::math::group::make_room;
 use crate::params::parameters;
 
-/// Time constant (s) of the damping of the springs between hairs in contact, besides the substep, of a
-/// step: so damped, they stop hair that snaps, without oscillation. With none they oscillate; with a hundredth
+/// Damping of the springs between hairs in contact over their stiffness (s): it stops snapping hair
+/// without oscillation. With none they oscillate; with a hundredth
 /// of a second, stiff ones are too ill-conditioned for the solver.
 const PRESS_TIME: f32 = 4e-3;
 
 parameters! {
     /// Parameters of repulsion. The defaults are for human hair.
     pub struct Settings of "repulsion" {
-        /// Nearer than this, two hairs push.
+        /// Distance below which two hairs repel each other.
         ///
         /// Somewhat more than the hair's diameter, so that most contacts are soft and few are left to
         /// [`edge_collision`](super::edge_collision).
         thickness: f32 = 0.2e-3, "m", 1e-6..=0.1;
         /// Force per depth.
         stiffness: f32 = 0.02, "N/m", 0.0..=1000.0;
-        /// Largest fraction of the depth by which a substep pushes apart: more makes hair bounce.
+        /// Largest fraction of the depth that a substep corrects: more makes hair bounce.
         fraction as "share": f32 = 0.1, "", 0.0..=1.0;
         /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
         friction: f32 = 0.3, "", 0.0..=10.0;
-        /// Rounds over all pairs in a substep.
+        /// Iterations over all pairs per substep.
         rounds: u32 = 4, "", 1..=100;
         /// Whether model mass-spring solves for hairs in contact, so that hair resists hair that
         /// winds around it: for a few hairs.
@@ -53,7 +53,7 @@ pub struct Repulsion {
     links: Vec<Link>,
     contacts: Vec<RepulsionContact>,
     impulses: Impulses,
-    /// How segments have moved since their pairs were found; nothing if they have not.
+    /// Displacements of segments since the last update of the pairs; empty if there are none.
     moves: Vec<Move>,
     contact_springs: Lists<ContactSpring>,
 }
@@ -62,9 +62,9 @@ pub struct Repulsion {
 #[derive(Debug, Clone, Copy)]
 struct RepulsionContact {
     link: Link,
-    /// From the second to the first.
+    /// Unit normal from the second to the first.
     normal: Vec3,
-    /// Speed along the normal that they shall have at least (m/s).
+    /// Smallest relative speed along the normal after the impulses (m/s).
     target: f32,
 }
 
@@ -75,12 +75,12 @@ impl Repulsion {
         Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
-    /// How many pairs were too near in the last step.
+    /// Number of pairs that were too near in the last step.
     pub fn contact_count(&self) -> usize {
         self.links.len()
     }
 
-    /// Whether hairs in contact shall be solved for.
+    /// Whether the model solves for hairs in contact.
     pub(in crate::contact) fn is_firm(&self) -> bool {
         self.settings.firm
     }
@@ -95,11 +95,11 @@ impl Repulsion {
             + self.contact_springs.bytes()
     }
 
-    /// Adds a spring for every pair that would come nearer than the thickness within `dt` seconds, at
-    /// the velocities that hair has now.
+    /// Adds a spring for every pair that would come nearer than the thickness within `dt` seconds at
+    /// the current velocities.
     ///
-    /// Model: between the places that are nearest now, as long as the thickness without force. It is
-    /// there for one substep and has a direction but no friction, so that hair slides.
+    /// Model: a spring between the current closest points, with the thickness as rest length, for one substep. It has no
+    /// friction, so that hair slides.
     pub(in crate::contact) fn add_contact_springs(
         &mut self,
         pairs: &Pairs,
@@ -135,15 +135,15 @@ impl Repulsion {
         springs.extend(self.contact_springs.iter());
     }
 
-    /// Changes velocities so that hairs nearer than the thickness do not come nearer in the next `dt`
+    /// Changes velocities so that hairs nearer than the thickness do not approach each other in the next `dt`
     /// seconds.
     ///
-    /// Model: along the normal, an inelastic impulse stops the approach; a spring adds
-    /// `dt k depth`, but never so much that the pair goes apart by more than a fraction of the depth in
-    /// the step. Friction takes at most its coefficient times that push.
+    /// Model: along the normal, an inelastic impulse stops the approach; a spring adds the impulse
+    /// `dt k depth`, limited so that the pair separates by at most a fraction of the depth in
+    /// the step. The friction impulse is at most its coefficient times the normal impulse.
     /// Source: `selle2008` 5.3, after the edge/edge repulsion of Bridson et al. 2002.
-    /// Deviations: pairs are not taken one after the other, see `impulses.rs`; what a pair shall reach
-    /// is fixed before the first round, so that the spring does not push once per round.
+    /// Deviations: block Jacobi instead of one pair after the other, see `impulses.rs`; the target speed of a pair
+    /// is computed before the first iteration, so that the spring does not act once per iteration.
     pub fn repel(
         &mut self,
         segments: &Segments,
@@ -162,9 +162,10 @@ impl Repulsion {
         if !pairs.are_for(position) {
             pairs.moves(position, &mut self.moves);
         }
+        // Find the pairs in contact, and the target speed of each.
         let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
-            // Most pairs are too far apart for what has moved since they were found.
+            // Leave out pairs that are too far apart for the displacements since the last update.
             let near = |a: usize, b: usize, apart: f32| {
                 let nearer = moves.get(a).map_or(0.0, |moved| moved.approach(&moves[b]));
                 apart - nearer < thickness
@@ -202,6 +203,7 @@ impl Repulsion {
                 close[..count].iter().for_each(|&(a, b)| contact(a as usize, b as usize));
             });
         });
+        // Collect the contacts of all tasks.
         self.contacts.clear();
         self.links.clear();
         make_room(&mut self.contacts, self.found.len());
@@ -212,6 +214,7 @@ impl Repulsion {
             self.impulses.reserve(segments.points());
             return;
         }
+        // Iterate over all pairs.
         self.impulses.prepare(segments, &self.links);
         let friction = settings.friction;
         for _ in 0..settings.rounds {

@@ -5,17 +5,17 @@ use glam::Vec3;
 use crate::contact::Place;
 use crate::contact::detection::segments::Segments;
 
-/// A spring between a place on one segment and a place on another.
+/// A spring between a point of one segment and a point of another.
 ///
-/// Model: the places have fixed barycentric coordinates on the segments. The force along the offset between them is
+/// Model: the points have fixed barycentric coordinates on the segments. The tension along the offset between them is
 /// `stiffness * (length - rest)` plus `damping` times the rate of the length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactSpring {
     /// The two segments, by their first points.
     pub segments: [u32; 2],
-    /// Where the places are on them, 0 at the first point and 1 at the next.
+    /// Barycentric coordinates of the points on them, 0 at the first end and 1 at the next.
     pub at: [f32; 2],
-    /// Length without force (m).
+    /// Rest length (m).
     pub rest: f32,
     /// Force per length (N/m).
     pub stiffness: f32,
@@ -29,11 +29,11 @@ pub struct ContactSpring {
 /// distance and of its rate along `direction`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactForce {
-    /// Where it acts.
+    /// The two places.
     pub at: [Place; 2],
-    /// From the second place to the first, of length one.
+    /// Unit vector from the second place to the first.
     pub direction: Vec3,
-    /// The force (N) that drives the places apart; negative where it draws them together.
+    /// The force (N): positive if it repels, negative if it attracts.
     pub magnitude: f32,
     /// Force per length (N/m).
     pub stiffness: f32,
@@ -42,7 +42,7 @@ pub struct ContactForce {
 }
 
 impl ContactSpring {
-    /// The force with points here that move like this.
+    /// The force for points with these positions (m) and velocities (m/s).
     pub fn force(&self, segments: &Segments, position: &[Vec3], velocity: &[Vec3]) -> ContactForce {
         let apart = self.difference(position);
         let length = apart.length();
@@ -55,14 +55,14 @@ impl ContactSpring {
         ContactForce { at, direction, magnitude, stiffness, damping }
     }
 
-    /// The difference between the places, first minus second, of a value that the points have.
+    /// The difference of an interpolated value between its points, first minus second.
     #[inline]
     pub fn difference(&self, value: &[Vec3]) -> Vec3 {
         difference(self.segments, self.at, value)
     }
 }
 
-/// The difference between places on two segments, first minus second, of a value that the points have.
+/// The difference of an interpolated value between points of two segments, first minus second.
 #[inline]
 pub(crate) fn difference(segments: [u32; 2], at: [f32; 2], value: &[Vec3]) -> Vec3 {
     let [a, b] = segments.map(|s| s as usize);

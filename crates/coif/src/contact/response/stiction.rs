@@ -1,9 +1,9 @@
 //! Stiction springs between hairs (`selle2008` 5.2).
 //!
-//! Two segments that come nearer than one distance get a spring between the places where they are
-//! nearest. It keeps these places until it is longer than another distance, then it breaks at once:
-//! hair pulled across hair sticks, and slips (`selle2008` figure 10 c). A segment has at most n springs,
-//! to the nearest segments that have room for one.
+//! Two segments that come nearer than one distance get a spring between their closest points.
+//! It keeps these points until it is longer than another distance, then it breaks:
+//! hair pulled across hair sticks and slips (`selle2008` figure 10 c). A segment has at most n springs,
+//! to the nearest segments with fewer than n.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,10 +17,10 @@ use crate::math::group::make_room;
 use crate::params::parameters;
 use crate::{Error, Result};
 
-/// Most springs that a segment can have.
+/// Largest number of springs of a segment.
 pub const MAX_SPRINGS: u32 = 8;
 
-/// Segments that one task takes.
+/// Segments per task.
 const CHUNK: usize = 1024;
 
 /// Bytes of a saved spring.
@@ -30,33 +30,31 @@ parameters! {
     /// Parameters of stiction. The defaults are for dry human hair, where a spring breaks at 2 micronewtons: the
     /// weight of three centimetres of hair.
     pub struct Settings of "stiction", also check_distances {
-        /// Nearer than this, two hairs stick; less than `break`.
+        /// Distance below which two hairs get a spring; less than `break`.
         ///
-        /// About the distance between simulated hairs, or none does; [`strand_contact`](crate::contact::strand_contact) takes less
-        /// where hair is dense.
+        /// About the distance between simulated hairs: with less, none stick.
         make: f32 = 0.5e-3, "m", 1e-6..=0.1;
-        /// Farther than this, the spring breaks; more than `make`.
+        /// Length at which a spring breaks; more than `make`.
         ///
-        /// Otherwise springs would come and go in a step.
+        /// Otherwise springs would be made and broken in one step.
         break_ as "break": f32 = 1e-3, "m", 1e-6..=0.1;
-        /// Distance at which hairs that stick neither pull nor push; at most `break`; less than `make` pulls them
-        /// together.
+        /// Rest length of a spring; at most `break`; less than `make` pulls hairs together.
         ///
-        /// `selle2008` takes `make`.
+        /// `selle2008` uses `make`.
         rest: f32 = 0.5e-3, "m", 0.0..=0.1;
-        /// Most hairs that one segment sticks to.
+        /// Largest number of springs of a segment.
         springs: u32 = 4, "", 1..=MAX_SPRINGS;
         /// Force per length of the spring; leave the table out for none.
         stiffness: f32 = 4e-3, "N/m", 1e-9..=1000.0;
         /// Force per speed of the spring.
         ///
-        /// The default is a quarter of what stops half a centimetre of hair without a swing.
+        /// The default is a quarter of the critical damping of half a centimetre of hair.
         damping: f32 = 5e-6, "N s/m", 0.0..=1.0;
     }
 }
 
 impl Settings {
-    /// Whether the distances are in order.
+    /// Refuses distances in the wrong order.
     fn check_distances(&self) -> Result<()> {
         let Self { make, break_, rest, .. } = *self;
         let checks = [
@@ -72,24 +70,24 @@ impl Settings {
     }
 }
 
-/// The springs between hairs, as they come and go.
+/// The springs between hairs.
 #[derive(Debug)]
 pub struct Stiction {
     settings: Settings,
     /// In the order of the first segment, then the second.
     springs: Vec<ContactSpring>,
-    /// Per segment: where its springs start, as the first segment.
+    /// Per segment: index of its first spring as the first segment.
     first: Vec<u32>,
-    /// Per segment: how many springs it may still get.
+    /// Per segment: number of springs that it may still get.
     free: Vec<u8>,
-    /// Per spring: whether it is short enough to hold on.
+    /// Per spring: whether it is short enough not to break.
     holds: Vec<bool>,
     near: Lists<Near>,
     links: Vec<Link>,
     /// Per link: its distance and number, by which links are compared.
     ranks: Vec<u64>,
     ends: Ends,
-    /// Per segment: the last rank that it takes.
+    /// Per segment: the highest rank that it accepts.
     last: Vec<u64>,
     made: u64,
     broken: u64,
@@ -122,12 +120,12 @@ impl Stiction {
         })
     }
 
-    /// The present springs.
+    /// The current springs.
     pub fn springs(&self) -> &[ContactSpring] {
         &self.springs
     }
 
-    /// How many springs were made and how many broke in the last [`Stiction::update`].
+    /// Numbers of springs made and broken in the last [`Stiction::update`].
     pub fn changes(&self) -> (u64, u64) {
         (self.made, self.broken)
     }
@@ -172,13 +170,13 @@ impl Stiction {
         holds.for_each(|(holds, spring)| {
             *holds = spring.difference(position).length() <= max_length
         });
-        // NaN breaks as well.
+        // Remove the others, and those of NaN length.
         let mut holds = self.holds.iter();
         self.springs.retain(|_| holds.next().is_some_and(|&holds| holds));
         self.broken = (before - self.springs.len()) as u64;
     }
 
-    /// Counts the springs of each segment, as the first and as both.
+    /// Counts the springs of each segment, as the first one and in total.
     fn count(&mut self, points: usize) {
         self.free.clear();
         self.free.resize(points, self.settings.springs as u8);
@@ -196,7 +194,7 @@ impl Stiction {
         }
     }
 
-    /// Finds the pairs that are near enough and have room for a spring.
+    /// Finds the pairs that are near enough, of segments that may get a spring.
     fn find_near(&mut self, pairs: &Pairs, position: &[Vec3]) {
         let mut near = std::mem::take(&mut self.near);
         let (free, make) = (&self.free, self.settings.make);
@@ -224,12 +222,12 @@ impl Stiction {
         make_room(&mut self.ranks, self.near.len());
         for (i, near) in self.near.iter().enumerate() {
             self.links.push(near.link);
-            // Distances are positive, so their bits are in the order of the numbers.
+            // The bits of positive floats have the order of the floats.
             self.ranks.push((u64::from(near.distance.to_bits()) << 32) | i as u64);
         }
     }
 
-    /// Lets each segment choose the nearest; a spring needs both.
+    /// Finds the highest rank that each segment accepts: that of its n-th nearest link. A spring needs both segments.
     fn choose(&mut self, points: usize) {
         self.ends.prepare(points, &self.links);
         self.last.resize(points, 0);
@@ -248,7 +246,7 @@ impl Stiction {
         });
     }
 
-    /// Adds the chosen springs to the others, from the back, so that both stay in order.
+    /// Merges the chosen springs into the sorted list, from the back.
     fn make(&mut self) {
         let chosen = |i: usize| {
             let (link, rank) = (self.links[i], self.ranks[i]);
@@ -274,12 +272,12 @@ impl Stiction {
         }
     }
 
-    /// Applies the springs' forces over `dt` (s) to the velocities, for models that do not solve for
+    /// Applies the forces of the springs over `dt` (s) to the velocities, for models that do not solve for
     /// them.
     ///
-    /// Model: each spring is damped and implicit, `j = -dt (k (l - l0 + dt v) + c v)` with the velocity
-    /// v after all impulses; the direction stays. Rounds of all springs together converge to the
-    /// implicit solution without strands.
+    /// Model: implicit damped springs of constant direction, with the impulse `j = -dt (k (l - l0 + dt v) + c v)` at the
+    /// velocity v after all impulses. Iterations over all springs converge to the implicit solution of the springs without
+    /// the forces of the strands.
     /// Source: `selle2008` 4.1.
     pub(in crate::contact) fn pull(
         &self,
@@ -345,7 +343,7 @@ impl Stiction {
             let (a, b) = (word(), word());
             Link { a, b, at: [word(), word()].map(f32::from_bits) }
         });
-        // Springs must be in order, between segments that there are.
+        // Refuse springs that are not sorted, or of segments that do not exist.
         let fine = |link: &Link| {
             link.a < link.b
                 && segments.starts(link.a as usize)
@@ -364,7 +362,7 @@ impl Stiction {
     }
 }
 
-/// Where hair is and how long a step is.
+/// Positions of the hair (m), and length of the step (s).
 pub(in crate::contact) struct Motion<'a> {
     pub(in crate::contact) position: &'a [Vec3],
     pub(in crate::contact) dt: f32,
@@ -382,9 +380,9 @@ pub(in crate::contact) struct Scratch {
 #[derive(Debug, Clone, Copy)]
 struct Pull {
     along: Vec3,
-    /// Impulse of the spring as it is (N s).
+    /// Impulse of the spring at its current length (N s).
     push: f32,
-    /// Impulse so far (N s).
+    /// Sum of the impulses of all iterations (N s).
     sum: f32,
 }
 

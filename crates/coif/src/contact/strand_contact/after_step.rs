@@ -36,7 +36,7 @@ impl Contact for AfterStep {
         velocity.copy_from_slice(before);
         contact.apply(position, velocity, dt);
         for (v, before) in velocity.iter_mut().zip(before) {
-            // NaN is left to the quarantine of the model.
+            // Do not add NaN: the quarantine of the model treats hair that is not finite.
             let change = *v - *before;
             *v = if change.is_finite() { change } else { Vec3::ZERO };
         }

@@ -1,6 +1,6 @@
 //! Contact between single hairs: stiction, repulsion and collision over the same pairs.
 //!
-//! A model that solves for all strands calls it within its step, as [`HairContact`]; for any other,
+//! A model that solves for all strands together calls it within its step, as [`HairContact`]; for other models,
 //! [`StrandContact::apply`] changes the velocities once per step.
 
 mod after_step;
@@ -22,11 +22,11 @@ use crate::{Error, Result};
 /// Name of this contact in scene files.
 pub const NAME: &str = "strands";
 
-/// Rounds of springs in [`StrandContact::apply`].
+/// Iterations of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
 
-/// Largest margin, as a fraction of the contact distance: with more, most pairs would be tested
-/// in vain where hair is dense.
+/// Largest margin, as a fraction of the contact distance: with more, most tested pairs of dense hair would be
+/// too far apart.
 const MAX_MARGIN: f32 = 0.33;
 
 /// Parameters of the contact.
@@ -38,9 +38,9 @@ pub struct Settings {
     pub repulsion: Option<repulsion::Settings>,
     /// Hairs do not pass through each other.
     pub collision: Option<edge_collision::Settings>,
-    /// How pairs of segments that are near each other are found.
+    /// Detection of pairs of segments that are near each other.
     pub detection: broad_phase::Settings,
-    /// Mass of the hair over that of dry hair: wet hair is heavier.
+    /// Mass of the hair relative to dry hair: wet hair is heavier.
     pub mass_scale: f32,
 }
 
@@ -66,11 +66,11 @@ impl Settings {
     };
 
     /// Hair from dry (0) to dripping (1): heavier, with more, stiffer and longer springs that pull it
-    /// into clumps (`selle2008` 5.2). Values beyond count as 0 or 1.
+    /// into clumps (`selle2008` 5.2). Other values are clamped.
     ///
     /// Figures: dripping hair carries about its own weight of water; a bridge of water between two
-    /// hairs pulls with some tens of micronewtons (surface tension 0.07 N/m along a hair's girth of
-    /// 0.25 mm), ten times what dry hair does here.
+    /// hairs pulls with some tens of micronewtons (surface tension 0.07 N/m along a hair's circumference of
+    /// 0.25 mm), ten times the force of a spring between dry hairs here.
     pub fn wet(wetness: f32) -> Self {
         let wetness = if wetness.is_nan() { 0.0 } else { wetness.clamp(0.0, 1.0) };
         let dry = stiction::Settings::default();
@@ -87,7 +87,7 @@ impl Settings {
         Self { stiction: Some(stiction), mass_scale: grow(2.0), ..Self::default() }
     }
 
-    /// Names the first value that is out of range.
+    /// Returns an error for the first value that is out of range.
     pub fn validate(&self) -> Result<()> {
         self.stiction.as_ref().map_or(Ok(()), stiction::Settings::validate)?;
         self.repulsion.as_ref().map_or(Ok(()), repulsion::Settings::validate)?;
@@ -113,16 +113,15 @@ pub struct Report {
     pub changed: (u64, u64),
     /// Pairs nearer than the thickness.
     pub contacts: u64,
-    /// Pairs that would have passed through each other, and that still do.
+    /// Pairs that would have passed through each other, and those that remain.
     pub collision: edge_collision::Report,
     /// Pairs left out because hair is too dense for all of them.
     pub dropped_pairs: u64,
-    /// Maxima over all substeps since the start, a reset or a checkpoint: pairs that collision left, and pairs left
-    /// out.
+    /// Maxima over all substeps since the start or a reset.
     pub worst: Worst,
 }
 
-/// The worst of many substeps.
+/// Maxima over many substeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Worst {
     /// Pairs that still passed through each other after the last round.
@@ -141,10 +140,9 @@ pub struct StrandContact {
     collision: Option<EdgeCollision>,
     scratch: Scratch,
     ahead: Vec<Vec3>,
-    /// Springs between hairs that stick and, after them, those of repulsion between hairs in contact;
-    /// empty where there is no contact.
+    /// Stiction springs followed by springs of repulsion, if the model solves for hairs in contact; else empty.
     with_repulsion: Vec<ContactSpring>,
-    /// Of all substeps before this one.
+    /// Maxima over all substeps before this one.
     worst: Worst,
 }
 
@@ -155,7 +153,7 @@ impl StrandContact {
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         let distance = make.max(thickness).max(1e-5);
-        // Hair under contact forces snaps back, and must not get into the reach of hair beyond its pairs.
+        // Use a larger margin with contact springs: hair that snaps back must not reach hair outside of its pairs.
         let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
         let margin = if is_firm {
             settings.detection.margin.max(2.0 * thickness)
@@ -215,8 +213,8 @@ impl StrandContact {
             + 8 * self.segments.points()
     }
 
-    /// Adds what contact does in `dt` seconds to the velocities of hair that any model has moved to
-    /// `position`: springs, then repulsion, then collision on the path that hair is about to take.
+    /// Applies contact over `dt` seconds to the velocities of hair at
+    /// `position`: springs, then repulsion, then collision on the predicted path.
     pub fn apply(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;
@@ -234,16 +232,16 @@ impl StrandContact {
         self.ahead = end;
     }
 
-    /// Finds pairs if [`find`](HairContact::find) has not been called. Else its pairs are used, which
-    /// are predicted with the present velocities: faster motion within one substep is left to
-    /// the next substep, for a search costs more than all else here.
+    /// Finds pairs if [`find`](HairContact::find) has not been called. Otherwise keeps its pairs, which
+    /// were predicted with the velocities of that call: pairs that faster motion within the substep adds are found in
+    /// the next substep, because a search costs more than all other work here.
     fn find_once(&mut self, position: &[Vec3]) {
         if self.pairs.points() != self.segments.points() {
             self.pairs.find(&self.segments, position, position, self.reach);
         }
     }
 
-    /// Whether arrays have a value per point, and the step a length.
+    /// Whether arrays have a value per point, and the length of the step is positive and finite.
     fn fits(&self, lengths: &[usize], dt: f32) -> bool {
         lengths.iter().all(|&n| n == self.segments.points()) && dt > 0.0 && dt.is_finite()
     }
@@ -264,11 +262,11 @@ impl HairContact for StrandContact {
             return;
         }
         self.worst = self.report().worst;
-        // Where pairs are dropped, which ones must not depend on the steps before.
+        // Search again where pairs were dropped, so that the choice does not depend on earlier steps.
         if self.pairs.dropped() > 0 {
             self.pairs.clear();
         }
-        // Predict the motion, so that the same pairs serve for collision.
+        // Predict the motion, so that the pairs contain those of collision.
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.clear();
         let (step, dt) = (dt, if self.collision.is_some() { dt } else { 0.0 });
@@ -333,7 +331,7 @@ impl HairContact for StrandContact {
             return;
         }
         if let Some(collision) = &mut self.collision {
-            // Velocities that are not used.
+            // Pass scratch memory as velocities, which are not used.
             let velocity = &mut self.ahead;
             velocity.resize(start.len(), Vec3::ZERO);
             let trajectory = &mut Trajectory { start, end, velocity, dt };

@@ -1,24 +1,24 @@
-//! From sums to fields: velocity and pressure gradient at the nodes.
+//! Velocity and pressure gradient at the nodes, from the sums of mass and momentum.
 
 use rayon::prelude::*;
 
 use super::grid::Grid;
 use super::scatter::Sum;
 
-/// How much of the mean density at rest is added where a density is compared with that at rest, so
-/// that a few particles that come together in almost empty space do not count as a crowd.
+/// Fraction of the mean density at rest that is added to the density at rest in the pressure, so
+/// that a few particles in almost empty space do not count as compressed hair.
 const SPARSE_FRACTION: f32 = 0.5;
 
-/// What a node holds: mass (kg), velocity (m/s), difference of the pressure between the two
-/// neighbours along x, y and z, nothing.
+/// Values of a node: mass (kg), velocity (m/s), difference of the pressure between the two
+/// neighbours along x, y and z, padding.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(32))]
 pub(super) struct Node(pub(super) [f32; 8]);
 
 /// Pressure of hair that is compressed, 0..1.
 ///
-/// Model: `p = e^2 / (1 + e^2)` with the excess `e = max(0, d - r) / (r + s)`, where d is the
-/// density, r the density that the hair that is here had around it in its rest shape, and s a part of
+/// Model: `p = e^2 / (1 + e^2)` with the excess `e = max(0, d - r) / (r + s)`.
+/// Symbols: d density (kg/m^3), r density around the same hair in its rest shape, s [`SPARSE_FRACTION`] of
 /// the mean of r.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pressure {
@@ -31,7 +31,7 @@ impl Pressure {
         Self { volume: grid.volume(), sparse: SPARSE_FRACTION * mean_rest * grid.volume() }
     }
 
-    /// At a node with this mass (kg), whose hair had this density at rest (kg/m^3).
+    /// The pressure at a node with mass `mass` (kg), for a density at rest of `rest` (kg/m^3).
     #[inline(always)]
     pub(super) fn at(&self, mass: f32, rest: f32) -> f32 {
         let rest = rest * self.volume;
@@ -41,7 +41,7 @@ impl Pressure {
     }
 }
 
-/// Divides momenta by masses, finds pressures, and takes their central differences.
+/// Divides momenta by masses, computes pressures, and takes their central differences.
 pub(super) fn fill(
     grid: &Grid,
     pressure: &Pressure,
@@ -72,7 +72,7 @@ fn fill_from(first: usize, grid: &Grid, sums: &[Sum], pressures: &[f32], nodes: 
     let (width, layer) = (grid.nodes[0], grid.layer());
     for (i, node) in (first..).zip(nodes) {
         let [mass, px, py, pz, ..] = sums[i].0;
-        // Nodes without hair, the border among them, are zero.
+        // Set nodes without hair to zero; the border is among them.
         if mass == 0.0 {
             *node = Node::default();
             continue;

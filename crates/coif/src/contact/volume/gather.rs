@@ -1,4 +1,4 @@
-//! From nodes back to particles: friction and repulsion.
+//! Interpolation from nodes to particles: friction and repulsion.
 
 use fearless_simd::{
     Level, Simd, SimdBase, SimdCombine, SimdInterleaved, SimdMask, SimdSplit, dispatch, f32x4,
@@ -24,7 +24,7 @@ pub(super) struct Push {
     pub(super) repulsion: f32,
 }
 
-/// What a gather reads.
+/// Input of a gather.
 #[derive(Clone, Copy)]
 pub(super) struct Gather<'a> {
     pub(super) grid: &'a Grid,
@@ -34,7 +34,7 @@ pub(super) struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// Changes the velocities of all rows. Returns how many present particles did not take part.
+    /// Changes the velocities of all rows. Returns the number of present particles that were left out.
     pub(super) fn run(&self, level: Level, push: &Push, velocity: &mut [f32]) -> u64 {
         if rayon::current_num_threads() == 1 {
             return dispatch!(level, simd => push_rows(simd, self, push, 0, velocity));
@@ -54,13 +54,15 @@ struct Sampled<S: Simd> {
     gradient: Vec3x<S>,
 }
 
-/// Changes the velocities of the rows from `first` on. Returns how many present particles did not
-/// take part.
+/// Changes the velocities of the rows from `first` on. Returns the number of present particles that were left out.
 ///
 /// Model: `v += s (v_grid - motion)` and `v -= c grad p`, where p is the pressure of hair that is denser than in its
-/// rest shape. Source: `muller2012` eq. 13 and 14. Deviations: eq. 14 goes along the normalised gradient of the density
-/// everywhere: with the sign as printed into dense hair, and for hair at rest as well. Here it goes along minus the
-/// gradient of the pressure, so that a groom at rest stays as it is.
+/// rest shape.
+/// Source: `muller2012` eq. 13 and 14.
+/// Symbols: s fraction of the velocity taken from the grid, c repulsion.
+/// Deviations: in eq. 14 the velocity changes along the normalised gradient of the density
+/// everywhere: with the sign as printed towards dense hair, and for hair at rest as well. Here it changes along minus the
+/// gradient of the pressure, so that a groom at rest does not move.
 #[inline(always)]
 fn push_rows<S: Simd>(
     simd: S,
@@ -130,7 +132,7 @@ fn pair<S: Simd>(simd: S, nodes: &[Node], node: usize, w0: f32, w1: f32) -> f32x
         + f32x8::from_slice(simd, &pair[1].0) * f32x8::splat(simd, w1)
 }
 
-/// Sixteen quadruples, one after the other, as four lanes.
+/// Deinterleaves sixteen quadruples to four vectors.
 #[inline(always)]
 fn deinterleaved<S: Simd>(simd: S, from: &[f32; 4 * LANES]) -> [f32x16<S>; 4] {
     let a = f32x4::load_four_interleaved(simd, &from[..16]);

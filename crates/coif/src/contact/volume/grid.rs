@@ -1,18 +1,18 @@
-//! Where the grid lies: fitted to the hair, on a lattice that does not move with it.
+//! The grid: its bounds are fitted to the hair, its nodes are on a lattice that is fixed in space.
 
 use glam::{IVec3, Vec3};
 
 use crate::math::lanes;
 
-/// Most nodes of a grid. At one centimetre a cube of one metre; 68 MB. Hair that needs more gets a
-/// coarser cell.
+/// Largest number of nodes of a grid: with a cell of one centimetre, a cube of one metre and 68 MiB. Hair that needs more
+/// gets a larger cell.
 pub(super) const MAX_NODES: usize = 1 << 20;
 
 /// Fraction of the particles that may be left out at each end of each axis, if the hair does not fit
-/// otherwise: strands that flew away.
+/// otherwise: strands that are far away from all others.
 const STRAY_FRACTION: f32 = 0.005;
 
-/// By how much a cell grows until the grid fits.
+/// Factor by which the cell is enlarged until the grid fits.
 const COARSER: f32 = 1.25;
 
 /// A regular grid of nodes around the hair, with one layer of empty nodes on every side.
@@ -31,7 +31,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// A grid over nothing.
+    /// A grid without nodes.
     pub(super) const EMPTY: Self = Self {
         origin: Vec3::ZERO,
         cell: 1.0,
@@ -41,11 +41,11 @@ impl Grid {
         hi: Vec3::NEG_INFINITY,
     };
 
-    /// The grid with this cell over a box, if it is not too large.
+    /// The grid with this cell over a box; `None` if it has too many nodes.
     fn over(lo: Vec3, hi: Vec3, cell: f32) -> Option<Self> {
         let inverse_cell = 1.0 / cell;
-        // Put nodes at multiples of the cell, so that hair at rest has the same nodes whatever the
-        // motion of other hair.
+        // Put nodes at multiples of the cell, so that the nodes of hair at rest do not depend on the motion of other
+        // hair.
         let first = (lo * inverse_cell).floor() - 1.0;
         let origin = first * cell;
         let size = ((hi - origin) * inverse_cell).floor() + 3.0;
@@ -99,12 +99,12 @@ impl Grid {
         self.cell * self.cell * self.cell
     }
 
-    /// Last cell along each axis whose far corners are not on the empty border.
+    /// The last cell along each axis that does not touch the empty border.
     pub(super) fn last_cell(&self) -> Vec3 {
         Vec3::from(self.nodes.map(|n| n as f32 - 3.0))
     }
 
-    /// The cell that holds a point, and where in it the point is, 0..1 along each axis.
+    /// The cell that contains a point, and the point's coordinates in it, 0..1 along each axis.
     fn locate(&self, p: Vec3) -> (IVec3, Vec3) {
         let at = (p - self.origin) * self.inverse_cell;
         let cell = at.floor().min(self.last_cell()).max(Vec3::ONE);
@@ -117,13 +117,13 @@ impl Grid {
         x + self.nodes[0] * (z + self.nodes[2] * y)
     }
 
-    /// The numbers and trilinear weights of the eight nodes around a particle that takes part.
+    /// The numbers and trilinear weights of the eight nodes around a particle in the box.
     pub(super) fn corners_of_particle(&self, p: Vec3) -> [(usize, f32); 8] {
         let (cell, at) = self.locate(p);
         self.corners(cell, at)
     }
 
-    /// The same for any point, if there are nodes all around it.
+    /// The numbers and trilinear weights of the eight nodes around any point, if it is inside of the grid.
     pub(super) fn corners_of_point(&self, p: Vec3) -> Option<[(usize, f32); 8]> {
         let at = (p - self.origin) * self.inverse_cell;
         let last = Vec3::from(self.nodes.map(|n| n as f32 - 1.0));
@@ -140,13 +140,14 @@ impl Grid {
         })
     }
 
-    /// Whether a point takes part.
+    /// Whether a point is in the box of particles that take part.
     pub(super) fn holds(&self, p: Vec3) -> bool {
         p.cmpge(self.lo).all() && p.cmple(self.hi).all()
     }
 }
 
-/// Shrinks a box until hardly any particles lie beyond a wide empty space.
+/// Shrinks a box by cutting ends that contain at most [`STRAY_FRACTION`] of the particles, as long as that halves one of
+/// its sides.
 fn without_strays(mut lo: Vec3, mut hi: Vec3, position: &[f32], present: &[u16]) -> (Vec3, Vec3) {
     const BINS: usize = 256;
     loop {
@@ -166,7 +167,7 @@ fn without_strays(mut lo: Vec3, mut hi: Vec3, position: &[f32], present: &[u16])
                 }
             }
         }
-        // Cut off the ends that hold next to nothing.
+        // Cut off the ends with few particles.
         let few = (all as f32 * STRAY_FRACTION) as u32;
         let width = (hi - lo) / BINS as f32;
         let (mut from, mut to) = (Vec3::ZERO, Vec3::ZERO);
@@ -184,7 +185,7 @@ fn without_strays(mut lo: Vec3, mut hi: Vec3, position: &[f32], present: &[u16])
             to[axis] = skip(&mut counts[axis].iter().rev());
         }
         let (next_lo, next_hi) = (lo + from * width, hi - to * width);
-        // Stop when the box is about as large as before.
+        // Stop if no side is halved.
         let shrunk = (next_hi - next_lo).cmplt((hi - lo) * 0.5).any();
         if !shrunk || !next_lo.cmple(next_hi).all() {
             return (lo, hi);
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_covers_its_box_and_lies_on_the_lattice() {
+    fn a_grid_covers_its_box_with_nodes_on_the_lattice() {
         let (lo, hi) = (Vec3::new(-0.123, 0.0, 0.456), Vec3::new(0.2, 0.01, 0.9));
         let grid = Grid::fit((lo, hi), 0.01, &[], &[]);
         for p in [lo, hi, (lo + hi) * 0.5, Vec3::new(lo.x, hi.y, lo.z)] {

@@ -1,14 +1,14 @@
 //! Friction and repulsion on a grid of density and velocity (`muller2012` 3.6).
 //!
 //! Each particle scatters its mass and momentum to the eight nodes around it (`scatter.rs`); nodes
-//! turn them into velocity and pressure (`field.rs`); each particle gathers these, is slowed towards
-//! the hair around it, and pushed out of hair that is denser than it was groomed (`gather.rs`,
+//! compute velocity and pressure from them (`field.rs`); each particle interpolates these, its velocity relaxes to that of
+//! the surrounding hair, and it is accelerated out of hair that is denser than in the groom (`gather.rs`,
 //! `rest.rs`). `plain.rs` is the same without lanes, for tests and benchmarks.
 //!
-//! Friction conserves the momentum of free hair exactly, up to rounding: gather and
-//! scatter have the same weights, by mass. Repulsion is the gradient of a pressure, the same for
-//! all hair at a place: it conserves momentum between equals, not between a dense lock and a single
-//! strand. Nodes are averages, so spin within a cell is damped too. Neither depends on the step.
+//! Friction conserves the momentum of free hair up to rounding: gather and
+//! scatter have the same weights, by mass. Repulsion is the gradient of a pressure, with the same acceleration for
+//! all hair at a place: it conserves momentum between locks of equal density, not between a dense lock and a single
+//! strand. Nodes are averages, so rotation within a cell is damped too. Neither depends on the step.
 
 mod field;
 mod gather;
@@ -37,28 +37,27 @@ use crate::params::parameters;
 /// Name of this contact in scene files.
 pub const NAME: &str = "volume";
 
-/// The step (1/s) for which the paper's per-step strengths are meant.
+/// Steps per second (1/s) to which the paper's per-step strengths refer.
 const STEPS_PER_SECOND: f32 = 60.0;
 
-/// Distance (m) over which the pressure has to fall from full to none to push with the strength that was
-/// asked for: two cells of the usual size. It makes the strength independent of the cell.
+/// Distance (m) over which a fall of the pressure from one to zero gives the full repulsion:
+/// two cells of the default size. It makes the strength independent of the cell.
 const PRESSURE_LENGTH: f32 = 0.02;
 
-/// Rows that one task reads bounds of or pushes: 1024 particles.
+/// Rows per task: 1024 particles.
 const CHUNK: usize = 64;
 
 parameters! {
     /// Parameters of the contact.
     pub struct Settings of NAME {
-        /// Fraction of its velocity relative to the hair around that hair loses in 1/60 s.
+        /// Fraction of its velocity relative to the surrounding hair that hair loses in 1/60 s.
         ///
         /// `muller2012` eq. 13.
         friction: f32 = 0.1, "", 0.0..=1.0;
-        /// How far compressed hair is pushed apart in 1/60 s.
+        /// Displacement of compressed hair in 1/60 s.
         ///
-        /// How far the push of 1/60 s throws hair in the next 1/60 s where it is fully compressed here and not at all two
-        /// centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2 times this. Hair of twice the groomed
-        /// density has a pressure of about a third of it.
+        /// An acceleration of 3600 / s^2 times this, where the pressure falls from one to zero over two
+        /// centimetres (`muller2012` eq. 14). Hair of twice the groomed density has a pressure of about a third.
         repulsion: f32 = 0.02, "m", 0.0..=1.0;
         /// Edge of a cell of the grid: hair nearer than this is in contact. Less than a few times the distance between
         /// strands leaves holes.
@@ -67,7 +66,7 @@ parameters! {
 }
 
 impl Settings {
-    /// The constants for a step of this length.
+    /// The constants for a step of `dt` (s).
     fn push(&self, dt: f32, cell: f32) -> Push {
         let steps = STEPS_PER_SECOND * dt;
         let max_speed = self.repulsion * STEPS_PER_SECOND * steps;
@@ -81,18 +80,17 @@ impl Settings {
 /// Report of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VolumeReport {
-    /// Size of a cell (m), larger than asked for if the hair did not fit the largest grid.
+    /// Edge of a cell (m), larger than in the settings if the hair does not fit the largest grid.
     pub cell: f32,
     /// Nodes along x, y and z.
     pub nodes: [u32; 3],
-    /// Whether the cell is larger than asked for.
+    /// Whether the cell is larger than in the settings.
     pub coarsened: bool,
-    /// Particles that took no part: not finite, without mass, or far away from all others.
+    /// Particles left out: not finite, without mass, or far away from all others.
     pub left_out: u64,
 }
 
-/// Friction and repulsion between all hair. Owns the grid's memory, which grows to the largest grid
-/// seen and is then used again.
+/// Friction and repulsion between all hair. Owns the memory of the grid, which grows to the largest grid so far.
 pub struct Volume {
     settings: Settings,
     level: Level,
@@ -124,15 +122,15 @@ impl Volume {
         })
     }
 
-    /// Sets these particles as the shape without repulsion: the groom. Arrays as in
-    /// [`Samples`]. Without it, the first [`Volume::apply`] takes its own input.
+    /// Sets the shape without repulsion: the groom. Arrays as in
+    /// [`Samples`]. Otherwise the first [`Volume::apply`] takes its input as that shape.
     pub fn rest(&mut self, position: &[f32], mass: &[f32], present: &[u16]) {
         let rows = chains::rows(position, mass, present);
         let mut rest = Rest::new(rows);
         let mut turned = vec![0.0; rows * VECTOR];
         for pose in rest::POSES {
             rest::turn(pose, self.settings.cell, position, &mut turned);
-            // Only the density counts: positions stand in for velocities.
+            // Pass positions as velocities, which do not affect the density.
             let source = Source { position: &turned, motion: &turned, mass, rest: &[], present };
             self.fill(rows, &source, 0.0);
             rest.keep_highest(&self.grid, &source, &self.sums);
@@ -194,7 +192,7 @@ impl Volume {
         out
     }
 
-    /// Fits the grid and fills it.
+    /// Fits the grid to particles, and computes its fields.
     fn fill(&mut self, rows: usize, source: &Source<'_>, mean_rest: f32) {
         let (position, present) = (&source.position[..rows * VECTOR], &source.present[..rows]);
         // Find the bounds of the hair.
@@ -214,14 +212,14 @@ impl Volume {
         };
         self.grid = Grid::fit((bounds.lo, bounds.hi), self.settings.cell, position, present);
 
-        // Make room; memory that was there stays.
+        // Grow the memory if needed.
         let nodes = self.grid.len();
         if self.sums.len() < nodes {
             self.sums.resize(nodes, Sum::default());
             self.pressures.resize(nodes, 0.0);
             self.nodes.resize(nodes, Node::default());
         }
-        // Spread mass and momentum, then turn them into fields.
+        // Scatter mass and momentum, then compute the fields.
         let (grid, ranges) = (&self.grid, &self.ranges[..]);
         let scatter = Scatter { level, grid, source: *source, ranges };
         scatter.cut(rayon::current_num_threads(), &mut self.counts, &mut self.cuts);
@@ -246,7 +244,7 @@ impl Volume {
 }
 
 impl Contact for Volume {
-    /// The density at rest is the groom's own.
+    /// Takes the current hair as the rest shape.
     fn reset(&mut self, hair: &Samples<'_>) {
         self.rest(hair.position, hair.mass, hair.present);
     }
@@ -262,8 +260,7 @@ mod tests {
     use crate::contact::Order;
     use crate::math::lanes;
 
-    /// The instruction set that the machine offers and the least that its kind has give the same
-    /// bits.
+    /// The best instruction set of the machine and the baseline of its architecture give the same bits.
     #[test]
     fn instruction_sets_agree_to_the_bit() {
         let rows = 200;

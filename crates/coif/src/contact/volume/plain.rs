@@ -1,4 +1,4 @@
-//! The same contact over arrays of structures, one particle after the other: a straightforward implementation.
+//! Reference implementation of the contact over an array of structures, without lanes and threads.
 //! Tests compare the lanes with it, and `coif bench` measures the speed-up over it.
 
 use glam::{Quat, Vec3};
@@ -13,13 +13,13 @@ use crate::Result;
 /// A particle as one structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Particle {
-    /// Where it is (m).
+    /// Position (m).
     pub position: Vec3,
-    /// How it moved over the last step (m/s).
+    /// Displacement in the last step over its length (m/s).
     pub motion: Vec3,
-    /// What the next step starts from (m/s).
+    /// Velocity that the next step starts with (m/s).
     pub velocity: Vec3,
-    /// How much hair it stands for.
+    /// Its weight: mass (kg), or length of strand.
     pub mass: f32,
     /// Whether it may be moved.
     pub free: bool,
@@ -41,8 +41,8 @@ struct Node {
     pressure: f32,
 }
 
-/// Friction and repulsion without lanes and without threads. Leaves no stray particles out: the
-/// box of all particles has to fit the largest grid.
+/// Friction and repulsion without lanes and without threads. Does not leave out stray particles: the cell grows until
+/// the box of all particles fits the largest grid.
 pub struct PlainVolume {
     settings: Settings,
     nodes: Vec<Node>,
@@ -120,7 +120,7 @@ impl PlainVolume {
             hi = hi.max(p.position);
         }
         let grid = Grid::fit((lo, hi), self.settings.cell, &[], &[]);
-        // Spread mass and momentum.
+        // Scatter mass and momentum.
         self.nodes.clear();
         self.nodes.resize(grid.len(), Node::default());
         for (p, rest) in particles.iter().zip(&self.rest) {
@@ -133,7 +133,7 @@ impl PlainVolume {
                 self.nodes[node].rest += w * p.mass * rest;
             }
         }
-        // Divide, and find pressures.
+        // Compute velocities and pressures.
         let pressure = Pressure::new(&grid, self.mean);
         for node in self.nodes.iter_mut().filter(|node| node.mass > 0.0) {
             node.velocity = node.momentum / node.mass;

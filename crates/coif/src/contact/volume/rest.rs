@@ -1,8 +1,8 @@
-//! How dense hair is in the rest shape: what it does not push against.
+//! The density of hair in the rest shape, at which there is no repulsion.
 //!
-//! Particles are discrete, so the density at one of them depends on how the hair lies on the grid. So the rest shape is
-//! measured in several poses and the highest density counts: hair that is turned and carried about without being
-//! deformed hardly ever seems compressed.
+//! Particles are discrete, so the density at one of them depends on the position of the hair relative to the grid. The rest
+//! shape is measured in several poses, and the highest density is used, so that hair in rigid motion hardly ever
+//! counts as compressed.
 
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
@@ -12,11 +12,11 @@ use super::row::Source;
 use super::scatter::Sum;
 use crate::math::{LANES, lanes};
 
-/// What is added to the rest density (fraction), so that rounding does not count as compression.
+/// Relative increase of the rest density, so that rounding does not count as compression.
 pub(super) const ROUNDING: f32 = 1e-4;
 
-/// Turns of the rest shape (axis times angle) and shifts in cells. The last one is none: hair that
-/// does not move is measured as it lies.
+/// Rotations of the rest shape (axis times angle, rad) and shifts in cells. The last pose is the identity, for hair that
+/// does not move.
 pub(super) const POSES: [([f32; 3], [f32; 3]); 9] = [
     ([0.4, 0.0, 0.0], [0.5, 0.25, 0.75]),
     ([0.0, 0.8, 0.0], [0.25, 0.75, 0.5]),
@@ -47,7 +47,7 @@ impl Rest {
         self.density.len() / LANES
     }
 
-    /// Takes the density around each particle where it is higher than what is there.
+    /// Raises the density of each particle to the one in this pose, if that is higher.
     pub(super) fn keep_highest(&mut self, grid: &Grid, from: &Source<'_>, sums: &[Sum]) {
         let volume = grid.volume();
         self.for_each(grid, from, |rest, corners| {
@@ -56,8 +56,8 @@ impl Rest {
         });
     }
 
-    /// Raises densities until no node has more mass than its particles had around them. The grid has
-    /// been filled with the densities as they are.
+    /// Raises densities so that the density of no node exceeds the mean rest density of its particles. The grid has
+    /// been filled with the current densities.
     pub(super) fn raise_to_nodes(&mut self, grid: &Grid, from: &Source<'_>, sums: &[Sum]) {
         let volume = grid.volume();
         self.for_each(grid, from, |rest, corners| {
@@ -69,7 +69,7 @@ impl Rest {
         });
     }
 
-    /// Finds the mean density, once all are known.
+    /// Computes the mean of all densities.
     pub(super) fn find_mean(&mut self) {
         let (mut sum, mut count) = (0.0, 0u64);
         for &density in self.density.iter().filter(|&&density| density > 0.0) {
@@ -79,7 +79,7 @@ impl Rest {
         self.mean = (sum / count.max(1) as f64) as f32;
     }
 
-    /// Changes the density of each particle by what its eight nodes say.
+    /// Changes the density of each particle by its eight nodes and their weights.
     fn for_each(
         &mut self,
         grid: &Grid,
@@ -97,7 +97,7 @@ impl Rest {
     }
 }
 
-/// Moves rows of positions into a pose.
+/// Transforms rows of positions to a pose.
 pub(super) fn turn(pose: ([f32; 3], [f32; 3]), cell: f32, position: &[f32], out: &mut [f32]) {
     let (turn, shift) = (Quat::from_scaled_axis(Vec3::from(pose.0)), Vec3::from(pose.1) * cell);
     for row in 0..out.len() / lanes::VECTOR {

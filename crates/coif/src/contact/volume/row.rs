@@ -1,4 +1,4 @@
-//! A row of sixteen particles on the grid: which nodes, with which weights.
+//! A row of sixteen particles on the grid: their nodes and trilinear weights.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16, u32x16};
 use glam::Vec3;
@@ -20,7 +20,7 @@ pub(super) struct Source<'a> {
     pub(super) present: &'a [u16],
 }
 
-/// Sixteen particles with sane values; lanes out of use lie at the grid's first cell without mass.
+/// Sixteen particles with valid values; unused lanes are in the first cell of the grid, with mass zero.
 pub(super) struct Row<S: Simd> {
     /// Lanes that take part.
     pub(super) used: mask32x16<S>,
@@ -67,7 +67,7 @@ impl<S: Simd> Lattice<S> {
         self.moving_row(simd, from, row, Vec3x::load(simd, from.motion, row))
     }
 
-    /// As [`row`](Self::row), with velocities from elsewhere.
+    /// As [`row`](Self::row), with the velocities `motion`.
     #[inline(always)]
     pub(super) fn moving_row(
         &self,
@@ -122,13 +122,13 @@ impl<S: Simd> Lattice<S> {
     }
 }
 
-/// Highest speed (m/s) that takes part: far beyond any hair.
+/// Largest speed (m/s) of a particle that takes part: far beyond any hair.
 const FASTEST: f32 = 1e6;
 
-/// Heaviest particle that takes part: sums stay finite.
+/// Largest mass (kg) of a particle that takes part: sums stay finite.
 const HEAVIEST: f32 = 1e12;
 
-/// Whether a particle's values can take part in any grid.
+/// Whether the values of a particle are valid for any grid.
 pub(super) fn sane(position: Vec3, motion: Vec3, mass: f32) -> bool {
     position.length_squared() < MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE
         && motion.length_squared() < FASTEST * FASTEST
@@ -155,7 +155,7 @@ impl<S: Simd> Row<S> {
     }
 }
 
-/// What the bounds of some rows are.
+/// Bounds of some rows (m).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) lo: Vec3,
@@ -170,7 +170,7 @@ impl Bounds {
     }
 }
 
-/// Bounds of the particles near enough to take part; per row, the range along y is kept.
+/// Bounds of the particles that are not too far from the origin; writes their range along y per row.
 #[inline(always)]
 pub(super) fn bounds<S: Simd>(
     simd: S,

@@ -1,8 +1,8 @@
-//! From particles to nodes: mass and momentum (`muller2012` 3.6).
+//! Scatter of mass and momentum from particles to nodes (`muller2012` 3.6).
 //!
-//! Every node is summed in the order of the particles, whatever the number of threads: the grid is
-//! cut into slabs of layers along y, each slab belongs to one task, and a task walks over all rows
-//! that reach into its slab, in order. One thread walks once over everything.
+//! Every node is summed in the order of the particles, for any number of threads: the grid is
+//! divided into slabs of layers along y, one per task, and a task iterates over all rows
+//! that overlap its slab, in order. With one thread there is one slab.
 
 use fearless_simd::{
     Level, Simd, SimdBase, SimdCombine, SimdFrom, SimdInterleaved, SimdMask, SimdSplit, dispatch,
@@ -13,13 +13,13 @@ use super::grid::Grid;
 use super::row::{Lattice, Row, Source};
 use crate::math::LANES;
 
-/// What adds up at a node: mass (kg), momentum (kg m/s), mass times rest density; and nothing, up to
+/// Sums at a node: mass (kg), momentum (kg m/s), mass times rest density; and padding to
 /// the size of one load.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(32))]
 pub(super) struct Sum(pub(super) [f32; 8]);
 
-/// What a scatter reads.
+/// Input of a scatter.
 #[derive(Clone, Copy)]
 pub(super) struct Scatter<'a> {
     pub(super) level: Level,
@@ -48,13 +48,13 @@ impl Scatter<'_> {
         dispatch!(self.level, simd => fill(simd, self, from, to, sums));
     }
 
-    /// The layer below a height, computed as for the particles.
+    /// The layer below a height, computed with the same operations as for the particles.
     fn layer_below(&self, y: f32) -> usize {
         let last = self.grid.last_cell().y;
         ((y - self.grid.origin.y) * self.grid.inverse_cell).floor().min(last).max(1.0) as usize
     }
 
-    /// Cuts the layers into `slabs` slabs with about as many rows each.
+    /// Divides the layers into `slabs` slabs with about the same number of rows.
     pub(super) fn cut(&self, slabs: usize, counts: &mut Vec<u32>, cuts: &mut Vec<usize>) {
         let layers = self.grid.nodes[1];
         cuts.clear();
@@ -95,12 +95,12 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
     let grid = job.grid;
     let lattice = Lattice::new(simd, grid);
     let (width, layer) = (grid.nodes[0], grid.layer());
-    // Look once per particle, not for each node, whether the eight nodes are there.
+    // Check the bounds of the eight nodes once per particle.
     let reach = layer + width + 2;
     assert!(2 <= reach && width + 2 <= reach && layer + 2 <= reach);
     let whole = from == 0 && to == grid.nodes[1];
     for (row, &[low, high]) in job.ranges.iter().enumerate() {
-        // Skip rows that do not reach into the slab.
+        // Skip rows that do not overlap the slab.
         if high < low {
             continue;
         }
@@ -156,9 +156,9 @@ fn add<S: Simd>(simd: S, sums: &mut [Sum], node: usize, value: f32x8<S>, w0: f32
     b.store_slice(&mut pair[1].0);
 }
 
-/// What each lane adds.
+/// The summands of each lane.
 struct Values<S: Simd> {
-    /// Mass and momentum, one lane after the other.
+    /// Mass and momentum, lane by lane.
     low: [f32; 4 * LANES],
     /// Mass times rest density.
     high: f32x16<S>,

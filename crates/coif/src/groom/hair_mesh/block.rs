@@ -5,8 +5,8 @@ use crate::groom::Strands;
 
 impl HairMesh {
     /// A box of hair for tests and benchmarks: `cells[0]` by `cells[1]` root polygons around the origin in
-    /// the plane y = 0, and `layers` layers upwards; `size` is the whole box (m). With `triangles` every
-    /// second quad is cut into two triangles.
+    /// the plane y = 0, with `layers` layers along +y; `size` is that of the box (m). With `triangles` every
+    /// second quad is split into two triangles.
     pub fn block(cells: [usize; 2], layers: usize, size: Vec3, triangles: bool) -> Self {
         let [nx, nz] = cells.map(|n| n.max(1));
         let layers = layers.max(1);
@@ -39,7 +39,7 @@ impl HairMesh {
         Self { columns, bundles, seams: Vec::new(), roots: Vec::new() }
     }
 
-    /// Two quads side by side along x, with a seam between them that may open from level 1 on.
+    /// Two adjacent quads along x, with a seam between them that may open from level 1 on.
     pub fn parted_block(layers: usize, size: Vec3) -> Self {
         let whole = Self::block([2, 1], layers, size, false);
         let (first, second) = (whole.bundles[0], whole.bundles[1]);

@@ -1,11 +1,11 @@
 use glam::Vec3;
 
-/// What grows over one root polygon: a stack of prisms between three or four columns.
+/// The volume over one root polygon: a stack of prisms between three or four columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bundle {
     columns: [u32; 4],
     corners: u8,
-    /// How many prisms are stacked: its columns have at least one vertex more.
+    /// Number of prisms; its columns have at least one vertex more.
     pub layers: u32,
 }
 
@@ -34,7 +34,7 @@ impl Bundle {
         &self.columns[..self.corners()]
     }
 
-    /// How many columns it has: 3 or 4.
+    /// Number of its columns: 3 or 4.
     pub fn corners(&self) -> usize {
         usize::from(self.corners)
     }
@@ -59,7 +59,7 @@ impl Prism {
         Self { corners: corners as u8, lower, upper }
     }
 
-    /// How many corners its polygons have: 3 or 4.
+    /// Number of corners of its polygons: 3 or 4.
     pub fn corners(&self) -> usize {
         usize::from(self.corners)
     }

@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use super::{Bundle, HairMesh, Seam};
 
 impl HairMesh {
-    /// Cuts the mesh open along root edges (pairs of neighbouring columns), so that the bundles on either
-    /// side may part from `first_level` on. A column at the end of a cut that does not reach the border
-    /// stays whole. Bindings of roots are kept.
+    /// Cuts the mesh along root edges (pairs of neighbouring columns), so that the bundles on either
+    /// side may separate from `first_level` on. A column where a cut ends inside the mesh is not
+    /// duplicated. Bindings of roots are kept.
     pub fn cut(&self, edges: &[[u32; 2]], first_level: u32) -> Self {
         let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
         let edges: BTreeSet<[u32; 2]> = edges.iter().map(|&e| sorted(e)).collect();
@@ -50,7 +50,7 @@ impl HairMesh {
                 }
                 groups += 1;
             }
-            // Give every group but the first a column of its own.
+            // Duplicate the column for every group but the first.
             for g in 1..groups {
                 let own = out.columns.strand_count() as u32;
                 let own_bundles = || bundles.iter().zip(&group).filter(move |(_, h)| **h == g);
@@ -73,7 +73,7 @@ impl HairMesh {
         out
     }
 
-    /// Cuts columns that are longer than their longest bundle.
+    /// Shortens columns to the length of their longest bundle.
     fn trim(&mut self) {
         let mut longest = vec![0; self.column_count()];
         for bundle in &self.bundles {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_across_a_block_parts_it() {
+    fn a_cut_across_a_block_separates_it() {
         // Columns 1, 4, 7 run across a block of two by two.
         let whole = HairMesh::block([2, 2], 3, Vec3::new(0.1, 0.3, 0.1), false);
         let cut = whole.cut(&[[1, 4], [7, 4]], 2);
@@ -108,7 +108,7 @@ mod tests {
         let sides = cut.topology().sides;
         let along_seam = sides.iter().filter(|s| matches!(s.kind, SideKind::Seam { .. })).count();
         assert_eq!(along_seam, 2 * 2 * 3);
-        // A cut that ends inside leaves its end whole.
+        // The column where a cut ends inside the mesh is not duplicated.
         let slit = whole.cut(&[[1, 4]], 1);
         slit.validate().unwrap();
         assert_eq!(slit.column_count(), whole.column_count() + 1);

@@ -1,9 +1,9 @@
 //! A hair mesh fitted to strands, so that any groom can be simulated as a volume.
 //!
 //! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Neighbours
-//! of like direction share columns; where they differ in direction, as at a parting, each has its own.
-//! Folds are opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that
-//! strands stick out of are moved outward by that distance. The error is reported.
+//! of similar direction share columns; where they differ in direction, as at a parting, each has its own.
+//! Folded bundles are opened or rebuilt in a simpler form, vertices are kept out of the body, and surfaces that
+//! strands protrude from are moved outward by that distance. The error is reported.
 
 use glam::Vec3;
 
@@ -13,10 +13,10 @@ use super::{Bundle, HairMesh, wrong};
 use crate::Result;
 use crate::groom::{Groom, Strands};
 
-/// How fine a fitted mesh is.
+/// Resolution of a fitted mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitSettings {
-    /// About how many bundles there are.
+    /// Approximate number of bundles.
     pub bundles: usize,
     /// Layers of a bundle.
     pub layers: usize,
@@ -39,41 +39,41 @@ pub struct FitReport {
     pub farthest: f32,
     /// Mean distance outside, 0 for points inside (m).
     pub mean: f32,
-    /// Cells with roots that had to be left without a bundle because it would be folded.
+    /// Cells with roots that have no bundle because it would be folded.
     pub dropped: usize,
 }
 
 impl FitReport {
-    /// Distance outside at which a point still counts as inside (m): the width of a few hairs.
+    /// Distance outside up to which a point counts as inside (m): the width of a few hairs.
     pub const TOLERANCE: f32 = 0.5e-3;
 }
 
-/// Rounds of opening folds, and of moving surfaces out.
+/// Largest number of iterations of opening folded prisms, and of moving surfaces outward.
 const UNTANGLING: usize = 200;
 const GROWING: usize = 6;
 
-/// Tries of a round of moving surfaces out, with decreasing displacements where bundles fold.
+/// Attempts per iteration of moving surfaces outward, with decreasing displacements where bundles fold.
 const TRIES: usize = 3;
 
-/// Openness of corners below which a prism is a sliver: shaken hair can turn it over, and it may stay so. Bundles with
-/// one are laid anew, or stay as they were.
+/// Openness of corners below which a prism is a sliver: violent motion can invert it, and it may stay inverted. Bundles
+/// with a sliver are rebuilt, or keep their last shape without one.
 const SLIVER: f32 = 0.018;
 
-/// Openness that corners are opened to in the end, see [`HairMesh::open_to`]. More takes volume from hair that fits.
+/// Openness that corners are opened to at the end, see [`HairMesh::open_to`]. More changes the volume of bundles that fit.
 const OPEN_AT_LAST: f32 = 0.1;
 
-/// Maximum number of strands in a round of moving surfaces out.
-const LOOKED_AT: usize = 600;
+/// Largest number of strands that are tested per iteration of moving surfaces outward.
+const TESTED_STRANDS: usize = 600;
 
-/// Displacement of a surface, relative to the distance that strands stick out.
-const FARTHER: f32 = 1.2;
+/// Displacement of a surface, relative to the distance by which strands protrude.
+const OVERSHOOT: f32 = 1.2;
 
-/// The forms in which a folded bundle is laid, one after the other, until it is not folded.
+/// The forms in which a folded bundle is rebuilt, in turn, until it is not folded.
 const SIMPLER: [Simpler; 4] =
     [Simpler::Smooth(4), Simpler::Smooth(16), Simpler::Smooth(64), Simpler::Box];
 
 impl HairMesh {
-    /// Fits a mesh to a groom's strands. Roots are not bound yet.
+    /// Fits a mesh to a groom's strands. Does not bind its roots.
     pub fn fit(groom: &Groom, settings: &FitSettings) -> Result<(Self, FitReport)> {
         Self::fit_outside(groom, settings, |p| p)
     }
@@ -84,6 +84,7 @@ impl HairMesh {
         settings: &FitSettings,
         keep: impl Fn(Vec3) -> Vec3,
     ) -> Result<(Self, FitReport)> {
+        // Build tubes around the strands of cells, and open those that are folded.
         groom.validate()?;
         let (bundles, layers) = (settings.bundles.clamp(1, 20_000), settings.layers.clamp(1, 200));
         let sample = Sample::new(&groom.strands, layers);
@@ -94,7 +95,8 @@ impl HairMesh {
         mesh.untangle(UNTANGLING, &keep);
         mesh.mend(&sample, &plans, sample.cell_size(&cells), &keep);
         mesh.cut_folds()?;
-        let few = few_of(&groom.strands, LOOKED_AT);
+        // Move surfaces outward where strands protrude.
+        let few = few_of(&groom.strands, TESTED_STRANDS);
         for _ in 0..GROWING {
             let Some(grown) = mesh.grown(&few, &keep)? else { break };
             mesh = grown;
@@ -103,7 +105,7 @@ impl HairMesh {
         let before = mesh.positions().to_vec();
         mesh.open_to(OPEN_AT_LAST, UNTANGLING, &keep);
         mesh.undo_bad(&before);
-        // Push out vertices that opening has moved into the body, unless that folds bundles again.
+        // Project vertices that opening has moved into the body, unless that folds bundles again.
         let before = mesh.positions().to_vec();
         mesh.keep_vertices(&keep);
         mesh.undo_bad(&before);
@@ -120,8 +122,8 @@ impl HairMesh {
         }
     }
 
-    /// Restores the columns of bundles that are folded or have layers without height to `before`,
-    /// when no bundle was, until none is.
+    /// Restores the columns of bundles that are folded or have layers without height to `before`, a state without
+    /// such bundles, until none is left.
     fn undo_bad(&mut self, before: &[Vec3]) {
         let mut last = Vec::new();
         for flat in [SLIVER, FLAT] {
@@ -143,10 +145,10 @@ impl HairMesh {
         }
     }
 
-    /// Lays bundles anew that are folded or have layers without height: each with columns of its own, in simpler
-    /// and simpler forms, the last of which is never folded.
+    /// Rebuilds bundles that are folded or have layers without height, each with columns of its own, in the forms of
+    /// [`SIMPLER`], the last of which is never folded.
     fn mend(&mut self, sample: &Sample, plans: &[Plan], size: f32, keep: impl Fn(Vec3) -> Vec3) {
-        // Opening may fold others, which begin with the first form.
+        // Count attempts per bundle: opening one may fold others, which start with the first form.
         let mut times = vec![0; self.bundles.len()];
         for _ in 0..2 * SIMPLER.len() {
             let bad = self.bad_bundles(SLIVER);
@@ -159,7 +161,7 @@ impl HairMesh {
                 let first = self.column_count() as u32;
                 let mut tube = sample.simpler_tube(&plans[b], form, size);
                 let layers = tube[0].len() as u32 - 1;
-                // Keeping a box out of the body could fold it.
+                // Leave a box where it is: projection out of the body could fold it.
                 if form != Simpler::Box {
                     lift(&mut tube, &keep);
                 }
@@ -171,10 +173,10 @@ impl HairMesh {
         }
     }
 
-    /// The mesh with surfaces moved out where strands stick out; `None` if that makes it no better.
+    /// The mesh with surfaces moved outward where strands protrude; `None` if that does not improve it.
     ///
-    /// Model: a vertex moves by the weighted mean of the distances near it, where larger ones weigh more; bundles that fold
-    /// move less, or not at all.
+    /// Model: a vertex moves by the weighted mean of the offsets of points near it, with weights proportional to their
+    /// length; vertices of bundles that fold move less, or not at all.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
         let missing = self.outside(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut displacements = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
@@ -187,7 +189,7 @@ impl HairMesh {
                 *sum = (sum.0 + *displacement * (weight * length), sum.1 + weight * length);
             }
         }
-        let mut fraction = vec![FARTHER; self.vertex_count()];
+        let mut fraction = vec![OVERSHOOT; self.vertex_count()];
         let mut mesh = self.clone();
         for _ in 0..TRIES {
             mesh.columns.positions_mut().copy_from_slice(self.positions());
@@ -201,7 +203,7 @@ impl HairMesh {
             if bad.is_empty() {
                 break;
             }
-            // Move the vertices of bundles that fold less, and do not move those of remaining folds.
+            // Reduce the displacement of the vertices of bad bundles, and set that of bad prisms to zero.
             for b in bad {
                 for k in 0..mesh.bundles[b].layers {
                     let less = if mesh.is_good(b, k, SLIVER) { 0.7 } else { 0.0 };
@@ -217,7 +219,7 @@ impl HairMesh {
         Ok((after < 0.98 * before).then_some(mesh))
     }
 
-    /// Quality of the mesh at rest for strands.
+    /// Fit of the mesh in its rest shape to strands.
     pub fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
         let distances = self.distances(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut report = FitReport { points: strands.point_count(), ..Default::default() };
@@ -231,8 +233,8 @@ impl HairMesh {
         Ok(report)
     }
 
-    /// Ends bundles before their first prism that is folded or has no height, drops those that have none left, and unused
-    /// columns.
+    /// Cuts bundles below their first prism that is folded or has no height, and drops those without a prism left, and
+    /// unused columns.
     fn cut_folds(&mut self) -> Result<()> {
         loop {
             let mut kept = Vec::with_capacity(self.bundles.len());
@@ -260,12 +262,12 @@ impl HairMesh {
         }
     }
 
-    /// Gives bundles that share a column without sharing an edge columns of their own, and drops and
-    /// shortens columns to what bundles need.
+    /// Duplicates columns of bundles that share a column but no edge, and shortens columns to the longest of their
+    /// bundles; drops unused ones.
     pub(super) fn own_columns(&mut self) {
-        let all = self.cut(&[], 1);
-        // A cut along no edge separates just those; they are not seams, because they share
+        // A cut along no edge separates exactly these bundles. They are not joined by seams, because they share
         // only a line.
+        let all = self.cut(&[], 1);
         let mut longest = vec![0usize; all.column_count()];
         for bundle in &all.bundles {
             for &c in bundle.columns() {
@@ -294,7 +296,7 @@ impl HairMesh {
     }
 }
 
-/// Moves the sections of a tube rigidly, by the largest displacement that `keep` gives to a corner.
+/// Translates each section of a tube by the largest displacement that `keep` gives to one of its corners.
 fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     for k in 1..tube[0].len() {
         let displacements = [0, 1, 2, 3].map(|i| keep(tube[i][k]) - tube[i][k]);
@@ -304,7 +306,7 @@ fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     }
 }
 
-/// Every n-th strand, so that there are not more than `max_count`.
+/// Every n-th strand, for at most `max_count` strands.
 fn few_of(strands: &Strands, max_count: usize) -> Strands {
     let stride = strands.strand_count().div_ceil(max_count).max(1);
     let mut few = Strands::new();
@@ -318,12 +320,12 @@ mod tests {
     use crate::groom::Fibre;
     use crate::grow::hair_mesh::Binding;
 
-    /// Strands on the upper half of a ball that fall over its sides; parted along x = 0 if asked for.
+    /// Strands on the upper hemisphere of a ball that fall over its sides; with `parted`, to either side of x = 0.
     fn ball_of_hair(parted: bool) -> Groom {
         let mut strands = Strands::new();
         let n = 900;
         for i in 0..n {
-            // Spiral over the half ball.
+            // Place roots on a spiral over the hemisphere.
             let up = 1.0 - 0.95 * (i as f32 + 0.5) / n as f32;
             let around = 2.399_963 * i as f32;
             let flat = (1.0 - up * up).sqrt();
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fitted_mesh_is_valid_and_holds_most_of_the_hair() {
+    fn a_fitted_mesh_is_valid_and_contains_most_points() {
         for parted in [false, true] {
             let groom = ball_of_hair(parted);
             let (mesh, report) = HairMesh::fit(&groom, &FitSettings::default()).unwrap();
@@ -381,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn hair_that_fills_a_block_is_found_inside_of_its_mesh() {
+    fn hair_that_fills_a_block_is_inside_of_its_mesh() {
         let mut strands = Strands::new();
         for i in 0..400 {
             let (x, z) = ((i % 20) as f32 * 0.005, (i / 20) as f32 * 0.005);
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn one_strand_has_a_mesh_around_it() {
+    fn a_single_strand_is_inside_of_its_mesh() {
         for length in [1e-3, 0.1, 2.0] {
             let mut strands = Strands::new();
             strands.push(&[Vec3::ZERO, Vec3::Y * length]);
@@ -409,8 +411,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_that_folds_is_laid_anew_and_holds_its_strands() {
-        // Zigzag by more than a tube's width at every point, and all of it within a body that must be empty.
+    fn a_folded_bundle_is_rebuilt_around_its_strands() {
+        // The strand zigzags by more than the width of a tube, and lies inside of the obstacle of `fit_outside`.
         let zigzag = |i: i32| Vec3::new(0.03 * (i % 2) as f32, 2e-3 * i as f32, 0.0);
         let mut strands = Strands::new();
         strands.push(&(0..30).map(zigzag).collect::<Vec<_>>());
@@ -419,7 +421,7 @@ mod tests {
         for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
             let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
             mesh.validate().unwrap();
-            // Opening slivers in the end leaves some points outside; few strands may have a third there.
+            // Opening slivers at the end leaves some points outside: up to a third of a single strand.
             assert!(report.outside * 3 < report.points, "{report:?}");
             assert!(report.mean < 1e-3, "{report:?}");
             let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();

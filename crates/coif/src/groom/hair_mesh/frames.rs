@@ -2,7 +2,7 @@
 //! across it.
 //!
 //! All three are linear in the positions of the vertex and its neighbours, with coefficients from the rest
-//! shape. So they are never ambiguous, turn with the mesh without a jump, and their rates are the same
+//! shape. So they are unique and continuous in the positions, and their rates of change follow from the same
 //! formula with velocities.
 
 use glam::{Mat3, Vec3, Vec3A};
@@ -13,10 +13,11 @@ use crate::groom::HairMesh;
 /// Vertices per task.
 const CHUNK: usize = 512;
 
-/// Iterations that smooth the directions across columns.
+/// Smoothing iterations of the directions across columns.
 const SMOOTHING: usize = 60;
 
-/// Regularisation of a direction's fit where neighbours are few, as a fraction of the largest eigenvalue.
+/// Regularisation of the fit of a direction, as a fraction of the trace of its matrix, which is singular where
+/// neighbours are few.
 const RIDGE: f32 = 1e-6;
 
 /// A vertex and its frame; or their rates of change.
@@ -24,16 +25,16 @@ const RIDGE: f32 = 1e-6;
 pub struct Frame {
     /// Position (m).
     pub position: Vec3A,
-    /// Along the column, per layer (m). At rest about as long as the segments around it.
+    /// Derivative along the column, per layer (m). At rest about as long as the adjacent segments.
     pub along: Vec3A,
-    /// Across the column. At rest of length 1.
+    /// Direction across the column. At rest a unit vector.
     pub across: Vec3A,
 }
 
 /// Computes the frames of a hair mesh's vertices.
 #[derive(Debug, Clone)]
 pub struct Frames {
-    /// Per vertex: where its neighbours start in `neighbours`; the total at the end.
+    /// Per vertex: index of its first neighbour in `neighbours`; the total at the end.
     first: Vec<u32>,
     neighbours: Vec<Neighbour>,
 }
@@ -72,7 +73,7 @@ impl Frames {
             for &vertex in &across[v] {
                 neighbours.push(Neighbour { vertex, along: 0.0, across: 0.0 });
             }
-            // Choose coefficients of least size with which the edges to the neighbours add up to the
+            // Find the coefficients of least squares with which the edges to the neighbours sum to the
             // direction: e . (sum e e^T)^-1 d.
             let edge = |n: &Neighbour| rest[n.vertex as usize] - rest[v];
             let mut sum = Mat3::ZERO;
@@ -91,13 +92,13 @@ impl Frames {
         Self { first, neighbours }
     }
 
-    /// How many vertices there are.
+    /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The frames of vertices at these positions (m); with velocities (m/s), the frames' rates. Extra
-    /// places at the end of `out` stay as they are.
+    /// Writes the frames of vertices at these positions (m); with velocities (m/s) as input, the rates of the frames.
+    /// Extra places at the end of `out` are not changed.
     pub fn update(&self, vertices: &[Vec3], out: &mut [Frame]) {
         out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
             for (i, frame) in out.iter_mut().enumerate() {
@@ -121,10 +122,10 @@ impl Frames {
     }
 }
 
-/// The derivative of a column's curve at its vertices, by layers: per vertex neighbours and coefficients.
+/// The derivative of a column's curve at its vertices, per layer, as a stencil: neighbours and coefficients.
 ///
-/// Model: a cubic Hermite spline whose tangent is the mean of the segments around a vertex, the shorter
-/// one counting more, so that uneven layers do not overshoot; with even layers it is the Catmull-Rom
+/// Model: a cubic Hermite spline whose tangent is the weighted mean of the two adjacent segments, with more weight on the
+/// shorter one, so that uneven layers do not overshoot; with even layers it is the Catmull-Rom
 /// spline. The ends are natural: no curvature.
 fn along_stencils(mesh: &HairMesh) -> (Vec<u32>, Vec<(u32, f32)>) {
     let mut first = vec![0u32];
@@ -160,7 +161,7 @@ fn along_stencils(mesh: &HairMesh) -> (Vec<u32>, Vec<(u32, f32)>) {
     (first, stencils)
 }
 
-/// Per vertex the vertices beside it on its level, each once, in order.
+/// Per vertex its neighbours on its own level, without duplicates, in ascending order.
 fn across_neighbours(mesh: &HairMesh) -> Vec<Vec<u32>> {
     let mut across: Vec<Vec<u32>> = vec![Vec::new(); mesh.vertex_count()];
     for bundle in &mesh.bundles {
@@ -180,11 +181,10 @@ fn across_neighbours(mesh: &HairMesh) -> Vec<Vec<u32>> {
     across
 }
 
-/// A direction at right angles to the column at every vertex, as smooth over neighbours as
-/// the shape permits.
+/// A direction perpendicular to the column at every vertex, smoothed over neighbours.
 fn smooth_directions(mesh: &HairMesh, tangents: &[Vec3], across: &[Vec<u32>]) -> Vec<Vec3> {
     let unit = |v: usize| tangents[v].normalize_or(Vec3::Y);
-    // Turn one direction from the mean of the roots' tangents to each root, then along its column.
+    // Transport one direction from the mean tangent of the roots to each root, then along its column.
     let roots = (0..mesh.column_count()).map(|c| unit(mesh.columns.points_of(c).start));
     let mean = roots.sum::<Vec3>().normalize_or(Vec3::Y);
     let start = mean.any_orthonormal_vector();
@@ -197,7 +197,7 @@ fn smooth_directions(mesh: &HairMesh, tangents: &[Vec3], across: &[Vec<u32>]) ->
             directions[v] = across_tangent(direction, unit(v));
         }
     }
-    // Average every direction with its neighbours'.
+    // Average every direction with those of its neighbours.
     let mut next = directions.clone();
     for _ in 0..SMOOTHING {
         for v in 0..tangents.len() {
@@ -218,7 +218,7 @@ fn smooth_directions(mesh: &HairMesh, tangents: &[Vec3], across: &[Vec<u32>]) ->
     directions
 }
 
-/// The part of a direction at right angles to a unit tangent, of length 1.
+/// The component of a direction perpendicular to a unit tangent, normalised.
 fn across_tangent(direction: Vec3, tangent: Vec3) -> Vec3 {
     direction
         .reject_from_normalized(tangent)
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn at_rest_a_frame_has_unit_size_and_right_angles() {
+    fn frames_are_orthogonal_at_rest_with_a_unit_vector_across() {
         let mesh = HairMesh::block([3, 2], 4, Vec3::new(0.1, 0.4, 0.1), true);
         for frame in frames_of(&mesh, mesh.positions()) {
             assert!((frame.across.length() - 1.0).abs() < 1e-4, "{frame:?}");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_follow_any_affine_map() {
+    fn frames_are_covariant_under_affine_maps() {
         let mesh = HairMesh::block([2, 2], 3, Vec3::new(0.1, 0.3, 0.1), false);
         let map = Mat3::from_quat(Quat::from_rotation_x(2.9))
             * Mat3::from_cols(Vec3::X * 1.2, Vec3::new(0.3, 0.8, 0.0), Vec3::Z * 0.5);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_columns_agree_on_a_direction() {
+    fn neighbouring_columns_have_similar_directions_across() {
         let mesh = HairMesh::block([4, 4], 4, Vec3::new(0.1, 0.3, 0.1), false);
         let frames = frames_of(&mesh, mesh.positions());
         for [a, b] in mesh.topology().across {

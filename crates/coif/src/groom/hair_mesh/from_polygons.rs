@@ -1,8 +1,8 @@
-//! From polygons over shared vertices to columns, bundles and layers.
+//! Conversion of polygons over shared vertices to columns, bundles and layers.
 //!
-//! All bundles are built upwards together, one layer at a time. So when the sides over a level are searched, every vertex
-//! up to that level is known, and a quad that leads from an edge of the level to two unvisited vertices
-//! is a side: tips of shorter neighbours and the layer below are not. The order of the polygons is irrelevant.
+//! All bundles are built from the roots together, one layer at a time. When the sides over a level are searched, every
+//! vertex up to that level has been visited, so a quad from an edge of the level to two unvisited vertices
+//! is a side; tips of shorter neighbours and sides of the layer below are not. The order of the polygons is irrelevant.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use super::{Bundle, HairMesh, Seam, wrong};
 use crate::groom::Strands;
 use crate::{Error, Result};
 
-/// Vertices of a seam are at most this far apart (m).
+/// Largest distance of coinciding vertices of a seam (m).
 const SAME_PLACE: f32 = 1e-6;
 
-/// Maximum number of quads over one edge that are tried as a side; a hair mesh has one. The cost of combining them
+/// Largest number of quads over one edge that are tried as a side; a hair mesh has one. The number of combinations
 /// grows with the fourth power.
 const MAX_OVER_EDGE: usize = 8;
 
-/// Polygons over shared vertices, as files have them.
+/// Polygons over shared vertices, as in mesh files.
 #[derive(Debug, Clone, Copy)]
 pub struct Polygons<'a> {
     /// Vertices (m).
     pub positions: &'a [Vec3],
     /// Vertices of all polygons, one after the other.
     pub corners: &'a [u32],
-    /// Where each polygon ends in `corners`.
+    /// End of each polygon in `corners`.
     pub ends: &'a [usize],
     /// Per polygon: whether it is a root polygon.
     pub is_root: &'a [bool],
-    /// Per polygon: whether it lies along a seam and may open.
+    /// Per polygon: whether it lies on a seam and may open.
     pub may_open: &'a [bool],
 }
 
@@ -42,21 +42,21 @@ impl Polygons<'_> {
     }
 }
 
-/// A hair mesh found among polygons, and hints of missing elements.
+/// A hair mesh made from polygons, and hints of missing elements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Walked {
-    /// The mesh: valid. Columns are in the order of their root vertices, bundles in that of the root
-    /// polygons; the order of all other polygons makes no difference.
+    /// The mesh, which is valid. Columns are in the order of their root vertices, bundles in that of the root
+    /// polygons; the order of all other polygons is irrelevant.
     pub mesh: HairMesh,
     /// Polygons that belong to no bundle.
     pub loose: Vec<usize>,
-    /// Root polygons of bundles that end without a polygon at their tip although some of their sides go on
-    /// there, or although others have one.
+    /// Root polygons of bundles that end without a polygon at their tip although some of their sides continue
+    /// there, or although other bundles have one.
     pub open: Vec<usize>,
 }
 
-/// A bundle that is being built upwards.
-struct Climber {
+/// A bundle that is being built from its root polygon.
+struct PartialBundle {
     /// Its root polygon.
     root: usize,
     /// The vertices of its current level.
@@ -70,21 +70,21 @@ struct Climber {
 enum End {
     /// With a polygon at its tip.
     Tip,
-    /// Where no side goes on.
+    /// Without one, where no side continues.
     Open,
-    /// Where some sides go on.
+    /// Without one, where some sides continue.
     Torn,
 }
 
 impl HairMesh {
-    /// Finds columns, bundles and layers by walking from the root polygons along quads: a side of a layer
+    /// Builds columns, bundles and layers from the root polygons along quads: a side of a layer
     /// is the quad over the side of the layer below. A bundle ends where a polygon caps it, or where a
-    /// side has no quad. `names` has the names of polygons and vertices in errors.
+    /// side has no quad. `names` gives the names of polygons and vertices in errors.
     pub fn from_polygons(polygons: &Polygons<'_>, names: &dyn Names) -> Result<Walked> {
         let mut walk = Walk::new(polygons, names)?;
         let mut bundles = walk.roots()?;
         loop {
-            // Find the next level of every bundle before any of its vertices counts as known.
+            // Find the next level of every bundle before any of its vertices counts as visited.
             let mut steps: Vec<(usize, Vec<u32>)> = Vec::new();
             for (b, bundle) in bundles.iter_mut().enumerate().filter(|(_, b)| b.end.is_none()) {
                 if bundle.layers > 0 && walk.is_capped(&bundle.level) {
@@ -94,7 +94,7 @@ impl HairMesh {
                 let sides = walk.sides_over(&bundle.level)?;
                 let bare = sides.iter().filter(|quads| quads.is_empty()).count();
                 if bare == 0 {
-                    steps.push((b, walk.around(&bundle.level, &sides)?));
+                    steps.push((b, walk.level_above(&bundle.level, &sides)?));
                     continue;
                 }
                 if bundle.layers == 0 {
@@ -106,13 +106,13 @@ impl HairMesh {
                 break;
             }
             for (b, next) in steps {
-                walk.rise(&bundles[b].level, &next)?;
+                walk.visit(&bundles[b].level, &next)?;
                 bundles[b].level = next;
                 bundles[b].layers += 1;
             }
         }
         let tips = bundles.iter().any(|b| b.end == Some(End::Tip));
-        let is_open = |b: &&Climber| match b.end {
+        let is_open = |b: &&PartialBundle| match b.end {
             Some(End::Torn) => true,
             Some(End::Open) => tips,
             Some(End::Tip) | None => false,
@@ -129,13 +129,13 @@ impl HairMesh {
 struct Walk<'a> {
     polygons: &'a Polygons<'a>,
     names: &'a dyn Names,
-    /// The quads at each edge, roots aside.
+    /// The quads at each edge, without root polygons.
     at_edge: BTreeMap<[u32; 2], Vec<usize>>,
-    /// The polygons over each set of vertices, roots aside.
+    /// The polygons over each set of vertices, without root polygons.
     with_vertices: BTreeMap<Vec<u32>, Vec<usize>>,
-    /// The vertex over each vertex; `u32::MAX` for none known.
+    /// The vertex above each vertex; `u32::MAX` if none has been visited.
     above: Vec<u32>,
-    /// The vertex under each vertex, itself for a root; `u32::MAX` for one that was not visited yet.
+    /// The vertex below each vertex, itself for a root; `u32::MAX` for one that has not been visited.
     below: Vec<u32>,
     /// Per polygon: whether it belongs to a bundle.
     used: Vec<bool>,
@@ -168,8 +168,8 @@ impl<'a> Walk<'a> {
         Ok(Self { polygons, names, at_edge, with_vertices, above, below, used })
     }
 
-    /// The root polygons; their vertices are known from here on.
-    fn roots(&mut self) -> Result<Vec<Climber>> {
+    /// The root polygons, as bundles without layers. Marks their vertices as visited.
+    fn roots(&mut self) -> Result<Vec<PartialBundle>> {
         let mut bundles = Vec::new();
         let mut by_vertices: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
         for i in (0..self.polygons.ends.len()).filter(|&i| self.polygons.is_root[i]) {
@@ -187,12 +187,12 @@ impl<'a> Walk<'a> {
             }
             if let Some(first) = by_vertices.insert(key, i) {
                 return refuse(format!(
-                    "is a root polygon that is there twice: {} has the same vertices",
+                    "is a duplicate root polygon: {} has the same vertices",
                     self.names.polygon(first)
                 ));
             }
             level.iter().for_each(|&v| self.below[v as usize] = v);
-            bundles.push(Climber { root: i, level, layers: 0, end: None });
+            bundles.push(PartialBundle { root: i, level, layers: 0, end: None });
         }
         if bundles.is_empty() {
             return Err(wrong("hair mesh".into(), "has no root polygon"));
@@ -200,14 +200,14 @@ impl<'a> Walk<'a> {
         Ok(bundles)
     }
 
-    /// Whether a polygon over just these vertices ends a bundle here.
+    /// Whether a polygon over exactly these vertices ends a bundle here.
     fn is_capped(&mut self, level: &[u32]) -> bool {
         let Some(caps) = self.with_vertices.get(&sorted(level)) else { return false };
         caps.iter().for_each(|&i| self.used[i] = true);
         true
     }
 
-    /// For each side of a level: the pairs of unknown vertices that quads lead to, over its first and
+    /// For each side of a level: the candidate quads, as pairs of unvisited vertices above its first and
     /// its second vertex.
     fn sides_over(&self, level: &[u32]) -> Result<Vec<Vec<[u32; 2]>>> {
         let mut sides = Vec::with_capacity(level.len());
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
         Ok(sides)
     }
 
-    /// The quads at an edge, and the vertices that each has next to the edge's ends.
+    /// The quads at an edge, each with its vertices adjacent to the ends of the edge.
     fn quads_over(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
         let quads = self.at_edge.get(&edge(a, b)).map_or(&[][..], Vec::as_slice);
         quads.iter().filter_map(move |&i| {
@@ -239,23 +239,23 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The one choice of a quad per side that closes the loop: the level above.
-    fn around(&self, level: &[u32], sides: &[Vec<[u32; 2]>]) -> Result<Vec<u32>> {
+    /// The level above, from the one choice of a quad per side that closes the loop.
+    fn level_above(&self, level: &[u32], sides: &[Vec<[u32; 2]>]) -> Result<Vec<u32>> {
         let mut paths: Vec<Vec<u32>> = sides[0].iter().map(|up| up.to_vec()).collect();
         for quads in &sides[1..] {
-            let go_on = |path: &Vec<u32>| {
+            let extended = |path: &Vec<u32>| {
                 let path = path.clone();
                 let here = path[path.len() - 1];
                 let on = quads.iter().filter(move |up| up[0] == here);
                 on.map(move |up| [&path[..], &[up[1]]].concat()).collect::<Vec<_>>()
             };
-            paths = paths.iter().flat_map(go_on).collect();
+            paths = paths.iter().flat_map(extended).collect();
         }
         paths.retain(|path| path[0] == path[level.len()]);
         match &paths[..] {
             [only] => Ok(only[..level.len()].to_vec()),
             [] => {
-                // Name the corner where two neighbouring sides separate.
+                // Name the corner above which two adjacent sides differ.
                 let n = level.len();
                 let parted = |i: &usize| {
                     let (before, after) = (&sides[(i + n - 1) % n], &sides[*i]);
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         wrong(self.names.vertex(v), problem)
     }
 
-    fn without_layer(&self, bundle: &Climber, sides: &[Vec<[u32; 2]>]) -> Error {
+    fn without_layer(&self, bundle: &PartialBundle, sides: &[Vec<[u32; 2]>]) -> Error {
         let bare = edges(&bundle.level).zip(sides).filter(|(_, quads)| quads.is_empty());
         let bare: Vec<[u32; 2]> = bare.map(|(ends, _)| ends).collect();
         let first = bare.first().map(|ends| ends.map(|v| self.names.vertex(v)).join(" and "));
@@ -296,8 +296,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Marks a level and the one over it as known.
-    fn rise(&mut self, level: &[u32], next: &[u32]) -> Result<()> {
+    /// Marks the level above a level as visited, and the quads between them as used.
+    fn visit(&mut self, level: &[u32], next: &[u32]) -> Result<()> {
         for (&v, &up) in level.iter().zip(next) {
             let (above, below) = (self.above[v as usize], self.below[up as usize]);
             if above != u32::MAX && above != up {
@@ -320,11 +320,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Turns chains of vertices into columns, in the order of their roots; also returns the source of each
-    /// vertex of the mesh.
-    fn mesh(&self, climbed: &[Climber]) -> (HairMesh, Vec<u32>) {
+    /// Makes columns of the chains of vertices, in the order of their roots, and bundles and seams. Also returns the
+    /// source of each vertex of the mesh.
+    fn mesh(&self, partial: &[PartialBundle]) -> (HairMesh, Vec<u32>) {
         let mut needed: BTreeMap<u32, usize> = BTreeMap::new();
-        for bundle in climbed {
+        for bundle in partial {
             for &root in self.polygons.polygon(bundle.root) {
                 let needed = needed.entry(root).or_insert(0);
                 *needed = (*needed).max(bundle.layers as usize + 1);
@@ -347,7 +347,7 @@ impl<'a> Walk<'a> {
             columns.push(&line);
             vertices.extend(chain);
         }
-        let bundles = climbed
+        let bundles = partial
             .iter()
             .filter_map(|bundle| {
                 let roots = self.polygons.polygon(bundle.root);
@@ -355,7 +355,7 @@ impl<'a> Walk<'a> {
                 Bundle::over(&own, bundle.layers)
             })
             .collect();
-        // A polygon that may open gives the level from which on its columns may part.
+        // Find the level from which columns may separate: above the lowest vertex of a polygon that may open.
         let mut opens = vec![u32::MAX; columns.strand_count()];
         for i in (0..self.used.len()).filter(|&i| self.used[i] && self.polygons.may_open[i]) {
             let at = self.polygons.polygon(i).iter().filter_map(|v| place.get(v));
@@ -371,7 +371,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Joins columns that may open, each from a level on, and coincide.
+/// Seams between columns that may open, each from a level on, and coincide.
 fn seams(columns: &Strands, opens: &[u32]) -> Vec<Seam> {
     let open: Vec<usize> = (0..opens.len()).filter(|&c| opens[c] != u32::MAX).collect();
     let mut seams = Vec::new();

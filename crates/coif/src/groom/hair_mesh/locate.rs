@@ -1,4 +1,4 @@
-//! Places of points of strands in a hair mesh at rest, or their distance from it.
+//! Distances of points of strands from a hair mesh at rest.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::groom::Strands;
 use crate::math::ClosestTriangle;
 use crate::{Error, Result};
 
-/// Per bundle those whose roots meet its own or those of a neighbour, in order.
+/// Per bundle its neighbours and their neighbours, in ascending order. Bundles are neighbours if they have a root
+/// position in common.
 fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
     let root = |c: u32| mesh.columns.strand(c as usize)[0].to_array().map(f32::to_bits);
     let mut at_root: BTreeMap<[u32; 3], Vec<u32>> = BTreeMap::new();
@@ -34,15 +35,14 @@ fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
 }
 
 impl HairMesh {
-    /// Distance of each point of some strands outside of the valid mesh at rest (m), 0 for those inside:
-    /// from the bundle where its strand has its root, and from those up to two farther. Below `enough` (m) it
-    /// is only an upper bound.
+    /// Distance of each point of some strands from the valid mesh at rest (m), 0 for those inside: the smallest from
+    /// the bundle of its strand and the [neighbourhoods] of that. Below `enough` (m) it is only an upper bound.
     pub(super) fn distances(&self, strands: &Strands, enough: f32) -> Result<Vec<f32>> {
         self.nearest(strands, enough, |_, _, distance| distance)
     }
 
-    /// For every point that is farther than `enough` (m) from the mesh at rest: the vertices around the place
-    /// nearest to it, with their weights, and the offset from there to the point.
+    /// For every point that is farther than `enough` (m) from the mesh at rest: the vertices around the nearest place
+    /// of the mesh, with their weights, and the offset from there to the point.
     pub(super) fn outside(&self, strands: &Strands, enough: f32) -> Result<Vec<(Around, Vec3)>> {
         let all = self.nearest(strands, enough, |search, (found, p), distance| {
             (distance > enough).then(|| {
@@ -53,12 +53,12 @@ impl HairMesh {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// The result of `see` for the place nearest to every point and its distance (m).
+    /// The result of `measure` for every point, with the nearest place of the mesh and its distance (m).
     fn nearest<T: Send>(
         &self,
         strands: &Strands,
         enough: f32,
-        see: impl Fn(&Search<'_>, (Found, Vec3), f32) -> T + Sync,
+        measure: impl Fn(&Search<'_>, (Found, Vec3), f32) -> T + Sync,
     ) -> Result<Vec<T>> {
         let mut now = vec![Frame::default(); self.vertex_count()];
         Frames::new(self).update(self.positions(), &mut now);
@@ -75,7 +75,7 @@ impl HairMesh {
                 let measured = |(f, &p): (&Found, &Vec3)| {
                     let near = &near[f.bundle as usize];
                     let (place, distance) = search.nearest_of(f, p, near, enough);
-                    see(&search, (place, p), distance)
+                    measure(&search, (place, p), distance)
                 };
                 found.iter().zip(*line).map(measured).collect()
             })

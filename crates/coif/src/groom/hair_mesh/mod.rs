@@ -1,10 +1,10 @@
 //! A volume of hair as layers of polygons over the scalp: columns of vertices, and bundles between them.
 //!
-//! A column is a chain of vertices over one root vertex. A bundle is what grows over one root polygon:
-//! a stack of prisms between three or four columns. Bundles side by side share columns; where they may
-//! part they have columns of their own that coincide at rest, which is a seam. A model moves the vertices;
-//! [`crate::grow`] grows hair inside.
-//! `wu2016` section 3; the structure is that of `yuksel2009`.
+//! A column is a chain of vertices over one root vertex. A bundle is the volume over one root polygon:
+//! a stack of prisms between three or four columns. Adjacent bundles share columns; where they may
+//! separate they have columns of their own that coincide at rest, which is a seam. A model moves the vertices;
+//! [`crate::grow`] places strands inside.
+//! Source: `wu2016` section 3; the structure is that of `yuksel2009`.
 
 mod block;
 mod bundle;
@@ -43,36 +43,36 @@ use crate::{Error, Result};
 pub struct HairMesh {
     /// The columns: chains of vertices, root to tip (m). A column is as long as its longest bundle.
     pub columns: Strands,
-    /// What grows over each root polygon.
+    /// The bundles, one per root polygon.
     pub bundles: Vec<Bundle>,
-    /// Where bundles may part.
+    /// The seams along which bundles may separate.
     pub seams: Vec<Seam>,
-    /// Where each column grows on the body; empty until [`HairMesh::bind`].
+    /// Root binding of each column to the body; empty until [`HairMesh::bind`].
     pub roots: Vec<RootBinding>,
 }
 
-/// Two columns that coincide at rest and may part.
+/// Two columns that coincide at rest and may separate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seam {
     /// The two columns.
     pub columns: [u32; 2],
-    /// The first level on which they may part; on the levels below they are one. At least 1, because
-    /// roots stay where they are.
+    /// The first level on which they may separate; on the levels below they stay together. At least 1, because
+    /// roots are fixed to the scalp.
     pub first_level: u32,
 }
 
 impl HairMesh {
-    /// How many vertices all columns have together.
+    /// Number of vertices of all columns.
     pub fn vertex_count(&self) -> usize {
         self.columns.point_count()
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn column_count(&self) -> usize {
         self.columns.strand_count()
     }
 
-    /// How many prisms all bundles have together.
+    /// Number of prisms of all bundles.
     pub fn prism_count(&self) -> usize {
         self.bundles.iter().map(|b| b.layers as usize).sum()
     }
@@ -114,7 +114,7 @@ impl HairMesh {
     }
 
     /// The root polygons as triangles over the columns' roots (vertex `c` is the root of column `c`), and
-    /// the bundle of each. A quad is cut in two.
+    /// the bundle of each. A quad is split into two.
     pub fn root_triangles(&self) -> (TriangleMesh, Vec<u32>) {
         let positions = self.columns.iter().map(|c| c.first().copied().unwrap_or_default());
         let mut mesh = TriangleMesh { positions: positions.collect(), triangles: Vec::new() };

@@ -1,8 +1,8 @@
-//! Names of the elements of a hair mesh in messages: numbers, or their places in a file.
+//! Names of the elements of a hair mesh in error messages: numbers, or places in a file.
 
 use super::HairMesh;
 
-/// Names of the vertices and polygons that a hair mesh is made from, in their source.
+/// Names of the source vertices and polygons of a hair mesh.
 pub trait Names {
     /// A vertex, for instance `vertex 5 (line 7)`.
     fn vertex(&self, vertex: u32) -> String;
@@ -10,7 +10,7 @@ pub trait Names {
     fn polygon(&self, polygon: usize) -> String;
 }
 
-/// Numbers from 0, in the order given.
+/// Names that are numbers, counted from 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CountedFromZero;
 
@@ -55,7 +55,7 @@ impl ElementNames for CountedFromZero {
     }
 }
 
-/// The elements of a mesh by the vertices and polygons that they were made from.
+/// Names of the elements of a mesh by their source vertices and polygons.
 pub(super) struct Traced<'a> {
     pub(super) names: &'a dyn Names,
     pub(super) mesh: &'a HairMesh,

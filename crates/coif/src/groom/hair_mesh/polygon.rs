@@ -1,8 +1,7 @@
-//! Coordinates in a polygon of three or four corners: two numbers that determine the corners'
-//! weights.
+//! Coordinates (u, v) in a polygon of three or four corners, which determine the weights of the corners.
 //!
 //! A triangle has barycentric weights, a quad bilinear ones. On an edge both are linear between its two
-//! ends and zero elsewhere, so that neighbours agree.
+//! ends, and the other corners have weight zero, so that adjacent polygons agree.
 
 use glam::{Vec2, Vec3};
 
@@ -25,12 +24,12 @@ pub(crate) fn weight_rates(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [[f32; 
     }
 }
 
-/// The middle of the polygon.
+/// The coordinates of the middle of the polygon.
 pub(crate) fn middle(corners: usize) -> Vec2 {
     Vec2::splat(if corners == 3 { 1.0 / 3.0 } else { 0.5 })
 }
 
-/// The nearest coordinates inside.
+/// Clamps coordinates to the polygon.
 pub(crate) fn clamped(corners: usize, c: Vec2) -> Vec2 {
     let c = c.max(Vec2::ZERO);
     if corners == 4 {
@@ -40,21 +39,21 @@ pub(crate) fn clamped(corners: usize, c: Vec2) -> Vec2 {
     if over <= 0.0 {
         return c;
     }
-    // Project at right angles to the slanted edge, and onto its ends if that leaves the triangle.
+    // Project onto the edge u + v = 1, and clamp to its ends.
     let c = (c - Vec2::splat(0.5 * over)).max(Vec2::ZERO);
     c / (c.x + c.y).max(1.0)
 }
 
-/// The coordinates whose point is nearest to `p`, inside.
+/// The coordinates in the polygon whose point is nearest to `p`.
 ///
-/// Model: Gauss-Newton on the squared distance; exact after one round in a plane parallelogram or
+/// Model: Gauss-Newton on the squared distance; exact after one iteration in a plane parallelogram or
 /// triangle.
 pub(crate) fn locate(corners: &[Vec3], p: Vec3) -> Vec2 {
-    const ROUNDS: usize = 12;
+    const MAX_ITERATIONS: usize = 12;
     let n = corners.len();
     let blend = |w: &[f32; 4]| corners.iter().zip(w).map(|(&c, &w)| c * w).sum::<Vec3>();
     let mut at = middle(n);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ITERATIONS {
         let away = p - blend(&weights(n, at));
         let [du, dv] = weight_rates(n, at).map(|w| blend(&w));
         let (a, b, c) = (du.length_squared(), du.dot(dv), dv.length_squared());
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_of_a_polygon_finds_its_coordinates() {
+    fn locate_inverts_the_weights() {
         let quad = [Vec3::ZERO, Vec3::new(2.0, 0.1, 0.0), Vec3::new(2.4, 0.0, 1.5), Vec3::Z];
         for n in [3, 4] {
             for at in [Vec2::new(0.2, 0.3), Vec2::new(0.0, 0.6), Vec2::new(0.5, 0.5)] {
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn clamping_goes_to_the_nearest_inside() {
+    fn clamping_gives_the_nearest_coordinates_inside() {
         assert_eq!(clamped(4, Vec2::new(1.5, -0.2)), Vec2::new(1.0, 0.0));
         assert_eq!(clamped(3, Vec2::new(1.0, 1.0)), Vec2::splat(0.5));
         assert_eq!(clamped(3, Vec2::new(3.0, 0.5)), Vec2::new(1.0, 0.0));

@@ -1,4 +1,4 @@
-//! Finds the places of a strand's points in a hair mesh at rest.
+//! Inversion of the map of a hair mesh at rest: the bundle and coordinates of the points of a strand.
 
 use glam::{Mat3A, Vec2, Vec3, Vec3A};
 
@@ -11,19 +11,20 @@ use crate::math::hermite::{hermite, hermite_rates};
 /// The vertices around a place, with their weights.
 pub(crate) type Around = [(u32, f32); 8];
 
-/// Rounds of the search for a place: three or four suffice mostly.
-const ROUNDS: usize = 16;
+/// Largest number of Gauss-Newton iterations: three or four usually suffice.
+const MAX_ITERATIONS: usize = 16;
 
-/// A step in a coordinate below this counts as zero (fractions of a polygon or of a layer).
+/// Largest step in a coordinate that counts as converged (fractions of a polygon or of a layer).
 const STILL: f32 = 1e-5;
 
-/// Mean distance (m) of a strand from its bundle above which others are tried.
+/// Mean distance (m) of a strand from its bundle above which other bundles are tried.
 const FAR: f32 = 1e-3;
 
-/// Ratio of distances below which another bundle is preferred to a strand's own.
+/// Ratio of the distances from another bundle and from a strand's own below which the other is preferred.
 const BETTER: f32 = 0.8;
 
-/// Largest distance of a strand's root from the middle of a bundle for it to be tried, in distances of its corners.
+/// Largest distance of a strand's root from the middle of another bundle that is tried, relative to the distance of the
+/// farthest corner from that middle.
 const BESIDE: f32 = 1.5;
 
 /// A place in a bundle.
@@ -32,7 +33,7 @@ pub(crate) struct Found {
     pub(crate) bundle: u32,
     /// Coordinates in the polygon.
     pub(crate) at: Vec2,
-    /// Layers passed, 0 at the root.
+    /// Coordinate along the bundle in layers, 0 at the root.
     pub(crate) along: f32,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct Search<'a> {
     pub(crate) bundle_of: &'a [u32],
 }
 
-/// A point of the field of places, and its derivatives by the three coordinates (m).
+/// The position of a place (m), and its derivatives by the three coordinates (m).
 #[derive(Clone, Copy)]
 struct Sample {
     position: Vec3A,
@@ -61,10 +62,10 @@ impl Sample {
 }
 
 impl Search<'_> {
-    /// The places of a strand's points, all in one bundle, each as near to its point as the bundle allows.
+    /// The places of a strand's points, all in one bundle, each the nearest in the bundle to its point.
     ///
-    /// The bundle is that where the strand has its root, or one beside it if the strand leaves the first one and
-    /// lies better in the other: hairs that grow at a parting.
+    /// The bundle is that with the strand's root, or a nearby one if the strand leaves the first one and
+    /// fits the other better, as hairs next to a parting do.
     pub(crate) fn strand(&self, line: &[Vec3], out: &mut Vec<Found>) {
         out.clear();
         let Some(&root) = line.first() else { return };
@@ -85,7 +86,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a root is about as near to a bundle's middle as its corners are.
+    /// Whether a root is about as near to the middle of a bundle's root polygon as its corners are.
     fn is_beside(&self, bundle: u32, root: Vec3) -> bool {
         let b = &self.mesh.bundles[bundle as usize];
         let corners = || b.columns().iter().map(|&c| self.mesh.columns.strand(c as usize)[0]);
@@ -94,8 +95,8 @@ impl Search<'_> {
         root.distance(middle) < BESIDE * reach
     }
 
-    /// The places of a strand's points in a bundle, and the sum of their distances (m); stops
-    /// once that is `enough`.
+    /// Finds the places of a strand's points in a bundle, and returns the sum of their distances (m); stops
+    /// once that exceeds `enough`.
     fn places(&self, bundle: u32, line: &[Vec3], enough: f32, out: &mut Vec<Found>) -> f32 {
         out.clear();
         let b = &self.mesh.bundles[bundle as usize];
@@ -112,7 +113,7 @@ impl Search<'_> {
             if apart >= enough {
                 break;
             }
-            // Start one segment farther along than the point before.
+            // Start one segment farther along than the previous point.
             let pace = sample.rates.z_axis.length().max(f32::MIN_POSITIVE);
             let along = last.along + pair[0].distance(pair[1]) / pace;
             let start = Found { along: along.min(b.layers as f32), ..last };
@@ -123,16 +124,15 @@ impl Search<'_> {
         apart
     }
 
-    /// Iterates from a place to the one nearest to `p`, within the bundle.
+    /// The place in a bundle that is nearest to `p`, searched from `start`.
     ///
-    /// Model: Gauss-Newton with coordinates clamped to the bundle; where the result is farther than the
-    /// start, the start.
+    /// Model: Gauss-Newton with coordinates clamped to the bundle. Returns the best of all iterates.
     fn nearest(&self, start: Found, p: Vec3) -> (Found, Sample) {
         let b = &self.mesh.bundles[start.bundle as usize];
         let sample = self.sample(&start);
         let mut best = (sample.position.distance_squared(p.into()), start, sample);
         let (mut here, mut sample) = (start, sample);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ITERATIONS {
             let j = sample.rates;
             let normal = j.transpose() * j;
             let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
@@ -159,8 +159,8 @@ impl Search<'_> {
         (best.1, best.2)
     }
 
-    /// The place nearest to a point in its bundle and in those of `near`, and its distance (m); stops
-    /// once that is below `enough`.
+    /// The place nearest to a point in its bundle and in the bundles `near`, and its distance (m); stops
+    /// once that is not above `enough`.
     pub(crate) fn nearest_of(
         &self,
         found: &Found,
@@ -185,7 +185,7 @@ impl Search<'_> {
         best
     }
 
-    /// The vertices that a place lies between, with their weights, and its position.
+    /// The vertices around a place, with their weights, and its position.
     pub(crate) fn vertices(&self, found: &Found) -> (Around, Vec3) {
         let b = &self.mesh.bundles[found.bundle as usize];
         let level = (found.along.floor() as u32).min(b.layers - 1);

@@ -7,13 +7,13 @@ use super::{HairMesh, Seam};
 pub enum SideKind {
     /// Two bundles share it.
     Internal,
-    /// It belongs to one bundle, and coincides at rest with a face of another along a seam: inside
-    /// while the seam is closed, outside where it has opened.
+    /// It belongs to one bundle, and coincides at rest with a face of another along a seam: internal
+    /// while the seam is closed, external where it has opened.
     Seam {
-        /// Index of the face on the other side among [`Topology::sides`].
+        /// Index of the coinciding face in [`Topology::sides`].
         twin: u32,
     },
-    /// It belongs to one bundle only.
+    /// It belongs to one bundle, and coincides with no other face.
     External,
 }
 
@@ -26,9 +26,9 @@ pub struct Side {
     pub columns: [u32; 2],
     /// The layer.
     pub layer: u32,
-    /// The bundle that it looks out of.
+    /// The bundle that its normal points out of.
     pub bundle: u32,
-    /// Whether it is outside.
+    /// Whether it is on the outer surface.
     pub kind: SideKind,
 }
 
@@ -37,35 +37,35 @@ pub struct Side {
 pub struct Cap {
     /// Counter-clockwise seen from outside; the last repeats the first for a triangle.
     pub vertices: [u32; 4],
-    /// How many corners it has: 3 or 4.
+    /// Number of its corners: 3 or 4.
     pub corners: u8,
     /// The bundle that ends here.
     pub bundle: u32,
 }
 
-/// Where a vertex lies.
+/// Whether a vertex is on the outer surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exposure {
     /// Inside the volume.
     Internal,
-    /// On the faces of a seam only: inside while it is closed.
+    /// Only on faces of a seam: inside while it is closed.
     Seam,
     /// On the outer surface.
     External,
 }
 
-/// What follows from columns and bundles.
+/// Edges, faces and exposure of a hair mesh.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Topology {
     /// Edges along columns: the vertex nearer to the root first. Column after column.
     pub along: Vec<[u32; 2]>,
-    /// Edges across, on every level including the roots', each once, smaller vertex first, sorted.
+    /// Edges across, on every level including the roots, without duplicates, smaller vertex first, sorted.
     pub across: Vec<[u32; 2]>,
-    /// Side faces; one that two bundles share is there once.
+    /// Side faces; one that two bundles share is listed once.
     pub sides: Vec<Side>,
     /// Polygons at the tip ends, one per bundle.
     pub caps: Vec<Cap>,
-    /// Per vertex: inside, on a seam, or outside.
+    /// Per vertex: whether it is on the outer surface.
     pub exposure: Vec<Exposure>,
 }
 
@@ -130,7 +130,7 @@ impl HairMesh {
         sides
     }
 
-    /// Finds outer sides that coincide with another one because their columns do.
+    /// Pairs outer sides that coincide because their columns do.
     fn pair_sides_along_seams(&self, sides: &mut [Side]) {
         if self.seams.is_empty() {
             return;
@@ -185,7 +185,7 @@ impl HairMesh {
     }
 }
 
-/// Per column the smallest column that it coincides with through seams: itself without one.
+/// Per column the smallest column that it coincides with through seams; itself without a seam.
 pub(super) fn coinciding_columns(columns: usize, seams: &[Seam]) -> Vec<u32> {
     let mut class: Vec<u32> = (0..columns as u32).collect();
     fn top(class: &[u32], mut c: u32) -> u32 {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_has_the_faces_that_one_counts_by_hand() {
+    fn a_block_has_the_known_numbers_of_edges_and_faces() {
         let mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);
         let t = mesh.topology();
         assert_eq!((mesh.vertex_count(), mesh.prism_count()), (36, 12));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn outer_faces_look_outwards() {
+    fn outer_faces_have_outward_normals() {
         let mesh = HairMesh::block([2, 3], 2, Vec3::new(1.0, 0.5, 2.0), true);
         let middle = Vec3::new(0.0, 0.25, 0.0);
         let t = mesh.topology();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_along_a_seam_find_each_other() {
+    fn faces_along_a_seam_are_paired() {
         let mesh = HairMesh::parted_block(2, Vec3::ONE);
         let t = mesh.topology();
         let seams: Vec<usize> = (0..t.sides.len())

@@ -1,8 +1,8 @@
-//! Tubes around the strands of cells: the columns of a fitted hair mesh before they are joined.
+//! Tubes around the strands of cells: the columns of a fitted hair mesh.
 //!
-//! Roots are spread out on a plane around the head and cut into square cells. The strands of a cell have a
-//! middle line, and a tube around it extends as far to every side as they do, level by level. Its four edges are
-//! the columns of a bundle; [`super::fit`] merges columns of neighbours that run close.
+//! Roots are mapped to a plane, which is divided into square cells. The strands of a cell have a
+//! mean line, and a tube around it extends on every level as far to every side as they do. Its four edges are
+//! the columns of a bundle; columns of neighbouring cells that are close to each other are merged.
 
 use std::collections::BTreeMap;
 
@@ -15,77 +15,77 @@ use crate::{Error, Result};
 /// Largest distance of columns of neighbouring cells that are merged, in cells.
 const SAME: f32 = 0.9;
 
-/// Maximum number of strands for the fit.
+/// Largest number of strands of the sample.
 const MAX_STRANDS: usize = 4000;
 
 /// Sample points of a strand, per layer.
 const FINER: usize = 3;
 
-/// Power of the levels' distance from the root: more than 1 puts more levels near the scalp, where hair bends
+/// Exponent of the distance of levels from the root: more than 1 puts more levels near the scalp, where hair bends
 /// most.
 const DENSER: f32 = 1.5;
 
-/// Fraction of the strands that a tube leaves out on each of its sides: single strays.
+/// Fraction of the points that may be outside of a tube on each of its sides: stray hairs.
 const STRAY: f32 = 0.004;
 
-/// Least distance of the means of two halves of a cell's strands for a parting, in mean distances of strands from
-/// these means. Halves of strands that are spread evenly are 3.5 apart.
+/// Smallest distance of the means of two halves of a cell's strands that counts as a parting, in mean distances of
+/// strands from these means. For a uniform distribution it is 3.5.
 const TWO_DIRECTIONS: f32 = 4.0;
 
-/// Least fraction of a cell's strands in another direction than most of them that gets a tube of its own. Fewer are
+/// Smallest fraction of a cell's strands in a second direction that gets a tube of its own. Fewer are
 /// left out: single hairs would take as many vertices as a lock.
 const OTHERS: f32 = 0.25;
 
-/// Least width of a tube, as a fraction of a cell: thinner ones are slivers.
+/// Smallest width of a tube, as a fraction of a cell: thinner ones are slivers.
 const MIN_WIDTH: f32 = 0.15;
 
-/// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes
-/// prisms that are much longer than wide, which fold when they are shaken.
+/// Smallest width of a tube, and smallest side of a cell (m): the width of a tube around a single strand. Less makes
+/// prisms that are much longer than wide, which fold under violent motion.
 const THINNEST: f32 = 4e-3;
 
-/// Least layer at the root that tubes are laid with (m): below it, hair has fewer layers.
+/// Smallest height of the layer at the root (m): shorter hair has fewer layers.
 const MIN_LAYER: f32 = 0.3e-3;
 
-/// Least distance of the viewpoint behind the roots (m): less would spread roots that are millimetres
+/// Smallest distance of the viewpoint from the roots (m): less would spread roots that are millimetres
 /// apart over all directions.
 const MIN_REACH: f32 = 5e-2;
 
-/// Spread of the roots around a corner, in cells squared, below which they are few or in a row and do not determine the
-/// scalp beside them; roots all around have an eighth.
+/// Variance of the roots around a corner, in cells squared, below which they are few or collinear and do not determine
+/// the slope of the scalp; roots on all sides have an eighth.
 const IN_A_ROW: f32 = 0.02;
 
 /// Margin of a tube around its strands (m).
 const MARGIN: f32 = 1e-3;
 
-/// A sample of the strands, laid out on a plane.
+/// A sample of the strands, with their roots mapped to a plane.
 pub(super) struct Sample {
     /// Positions of the roots on the plane (radians).
     at: Vec<Vec2>,
-    /// Mapping of the plane around the head.
+    /// Map between the scalp and the plane.
     view: View,
     /// Points at the same fractions of the length, `layers + 1` each.
     lines: Vec<Vec<Vec3>>,
-    /// The same with more points.
+    /// The same with [`FINER`] times as many segments.
     fine: Vec<Vec<Vec3>>,
     /// Layers of a tube.
     layers: usize,
 }
 
-/// A bundle before it is laid: its strands, and its start.
+/// The strands and the root polygon of a bundle.
 #[derive(Clone)]
 pub(super) struct Plan {
-    /// Its strands, counted in the sample.
+    /// Its strands, as indices in the sample.
     strands: Vec<usize>,
     /// The corners of its cell on the scalp (m).
     ground: [Vec3; 4],
 }
 
-/// Form of a tube that was folded.
+/// Form of a tube that replaces a folded one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Simpler {
-    /// Around a line that is smoothed so many times.
+    /// A tube around a line after this many smoothing iterations.
     Smooth(usize),
-    /// As a straight box of one width. It is never folded.
+    /// A straight box, which is never folded.
     Box,
 }
 
@@ -105,7 +105,8 @@ impl Sample {
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
         let reach = lines.iter().map(|l| l[0].distance(mean)).fold(MIN_REACH, f32::max);
-        // Hair that grows in one direction is on one side of the viewpoint.
+        // Move the viewpoint against the mean direction of growth: roots of hair that grows in one direction are all on
+        // one side of it.
         let direction =
             lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - direction * (direction.length() * 1.5 * reach);
@@ -121,7 +122,7 @@ impl Sample {
         Self { at, view, lines, fine, layers }
     }
 
-    /// Square cells that hold roots, about as many as asked for, and their side. Few strands have a cell each.
+    /// Square cells that contain roots, about `wanted` of them. Few strands have a cell each.
     pub(super) fn cells(&self, wanted: usize) -> Cells {
         let count = |side: f32| {
             let mut cells: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
@@ -139,16 +140,16 @@ impl Sample {
         Cells { side: large, roots: count(large) }
     }
 
-    /// A bundle over every cell, two where its strands go in two directions, and how each was planned.
+    /// A mesh with a bundle per cell, or two where its strands have two directions, and the plans of its bundles.
     pub(super) fn mesh(&self, cells: &Cells) -> Result<(HairMesh, Vec<Plan>)> {
-        // Lay a tube around the strands of every cell.
+        // Build a tube around the strands of every cell.
         const CORNERS: [[i32; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
         let size = self.cell_size(cells);
         let (mut plans, mut fitted) = (Vec::new(), Vec::new());
         for (&cell, roots) in &cells.roots {
             let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
             let mut places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
-            // A cell without neighbours is centred on its roots.
+            // Centre a cell without neighbours on its roots.
             if cells.is_alone(cell) {
                 let middle = roots.iter().map(|&s| self.at[s]).sum::<Vec2>() / roots.len() as f32;
                 let displacement = middle - 0.5 * (places[0] + places[2]);
@@ -164,7 +165,7 @@ impl Sample {
                 plans.push(plan);
             }
         }
-        // Merge columns on the same corner that run close to each other. Those of a cell's second tube
+        // Merge columns on the same corner that are close to each other. Those of a cell's second tube
         // stay separate: two bundles cannot be on the same side of an edge.
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut on_corner: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
@@ -210,7 +211,7 @@ impl Sample {
         Ok((mesh, plans))
     }
 
-    /// The four columns of a plan in its first form.
+    /// The four columns of a plan, around the mean of its strands.
     fn tube(&self, plan: &Plan, size: f32) -> [Vec<Vec3>; 4] {
         self.around(plan, &self.mean(&plan.strands, &self.lines), size)
     }
@@ -229,7 +230,8 @@ impl Sample {
         self.around(plan, &at_fractions(&line, layers), size)
     }
 
-    /// A straight box around all points of a plan's strands, from behind their roots to the farthest of them.
+    /// A straight box around the points of a plan's strands, along the direction from the mean root to the farthest mean
+    /// point.
     fn straight_box(&self, plan: &Plan, mean: &[Vec3]) -> [Vec<Vec3>; 4] {
         let root = mean[0];
         let far = |a: &&Vec3, b: &&Vec3| {
@@ -258,13 +260,13 @@ impl Sample {
 
     /// The edges of a tube around strands, over the corners of their cell.
     ///
-    /// Model: the tube's axis is given, for instance the mean of the strands. Its sections have the directions of the cell's sides,
-    /// turned with the axis: from the scalp's plane at the root until, a cell's width farther, they are square
-    /// to the axis. On each level they reach as far as all but a few of the points that are nearest to it, and near
-    /// the root about as far as the cell, so that no tube begins as a funnel.
+    /// Model: the axis of the tube is given, for instance the mean of the strands. Its sections have the directions of the
+    /// sides of the cell, rotated with the axis: from the plane of the scalp at the root to perpendicular to the axis at
+    /// the distance of a cell. Each section extends as far as all but a few of the points nearest to it, and near
+    /// the root about as far as the cell, so that no tube starts as a funnel.
     fn around(&self, plan: &Plan, axis: &[Vec3], size: f32) -> [Vec<Vec3>; 4] {
         let (strands, ground, last) = (&plan.strands, plan.ground, axis.len() - 1);
-        // Find the sections' directions.
+        // Find the directions and the smallest widths of the sections.
         let x = (ground[1] + ground[2] - ground[0] - ground[3]).normalize_or(Vec3::X);
         let y = ground[2] + ground[3] - ground[0] - ground[1];
         let up = x.cross(y).normalize_or(Vec3::Y);
@@ -289,7 +291,7 @@ impl Sample {
             sections.push([own * x, own * y]);
             widths.push(thin.max(wide * (1.0 - away)));
         }
-        // Measure the distance of points from the axis, by the section that they are nearest to.
+        // Collect the offsets of points from the axis, per nearest section.
         let mut reach: Vec<[Vec<f32>; 2]> = vec![Default::default(); axis.len()];
         let mut ends: Vec<f32> = vec![0.0];
         for &s in strands {
@@ -313,6 +315,7 @@ impl Sample {
                 lengths.push(range(values, STRAY, min_width));
             }
         }
+        // Place the corners of the sections, and move the last section beyond the tips.
         let longer = range(&mut ends, STRAY, 0.0)[1] + MARGIN;
         let mut columns = ground.map(|root| vec![root]);
         for k in 1..=last {
@@ -327,10 +330,10 @@ impl Sample {
         columns
     }
 
-    /// Of strands in two directions, those in the more frequent one, and the others unless they are few;
-    /// else all of them.
+    /// Splits strands that have two directions into the majority and the others, which are left out if they are few;
+    /// otherwise returns all of them as one group.
     ///
-    /// Model: two means of the strands' positions relative to their roots, at half of their length and at their tips.
+    /// Model: k-means with two means, on the offsets of the middle and the tip of each strand from its root.
     fn by_direction(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
         let directions = |s: usize| {
             let line = &self.lines[s];
@@ -382,7 +385,7 @@ impl Sample {
         (0..lines[0].len()).map(|k| strands.iter().map(|&s| lines[s][k] * weight).sum()).collect()
     }
 
-    /// About how wide a cell is at the roots (m).
+    /// Approximate width of a cell at the roots (m).
     pub(super) fn cell_size(&self, cells: &Cells) -> f32 {
         let mut sum = (0.0f64, 0.0f64);
         for roots in cells.roots.values() {
@@ -392,14 +395,14 @@ impl Sample {
                 sum.1 += 1.0;
             }
         }
-        // The mean square distance from the middle of a square is a sixth of its side squared.
+        // The mean squared distance from the middle of a square is a sixth of its squared side.
         ((6.0 * sum.0 / sum.1.max(1.0)).sqrt() as f32).max(THINNEST)
     }
 
-    /// The scalp at a place of the plane.
+    /// The position of the scalp (m) at a place of the plane.
     ///
-    /// Model: moving least squares: roots are an affine function of their places; near ones count more. Where they are
-    /// few or in a row, the sphere of the view gives the slope.
+    /// Model: moving least squares: an affine function of the place is fitted to the roots, with larger weights for near
+    /// ones. Where they are few or collinear, the mean sphere of the view gives the slope.
     /// Symbols: w weight of a strand, m the 3x3 matrix of moments, c its coefficient.
     fn root_at(&self, place: Vec2, side: f32) -> Vec3 {
         let mut weights = Vec::with_capacity(self.lines.len());
@@ -413,13 +416,13 @@ impl Sample {
                 weights.push((line[0], w, v));
             }
         }
-        // Smallest eigenvalue of the covariance of the roots (cells squared): zero where they are in a row.
+        // Find the smallest eigenvalue of the covariance of the roots (cells squared): zero where they are collinear.
         let n = m.x_axis.x.max(f32::MIN_POSITIVE);
         let mean = Vec2::new(m.x_axis.y, m.x_axis.z) / n;
         let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
         let xy = m.y_axis.z / n - mean.x * mean.y;
         let min_spread = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
-        // Use the slope of the sphere where they give none.
+        // Use the slope of the sphere where the roots determine none.
         let mut slope = [Vec3::ZERO; 2];
         if min_spread < IN_A_ROW {
             slope = [Vec2::X, Vec2::Y].map(|d| {
@@ -428,19 +431,20 @@ impl Sample {
             });
         }
         let left = |root: Vec3, v: Vec3| root - slope[0] * v.y - slope[1] * v.z;
-        // Regularise the rest of the slope.
+        // Fit the remainder with a regularised slope.
         let ridge = 8e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
         weights.iter().map(|(root, w, v)| left(*root, *v) * (w * v.dot(solve))).sum()
     }
 }
 
-/// Polar coordinates around a viewpoint behind the roots: the angle from the middle of all roots, and the direction.
+/// Azimuthal equidistant map around a viewpoint below the scalp: polar coordinates are the angle from the mean direction
+/// of the roots and the azimuth around it.
 struct View {
     centre: Vec3,
-    /// Rotates the middle of all roots up.
+    /// Rotates the mean direction of the roots to +y.
     turn: Quat,
-    /// Mean distance of roots (m).
+    /// Mean distance of the roots from the viewpoint (m).
     radius: f32,
 }
 
@@ -448,7 +452,7 @@ impl View {
     /// The place of a root on the plane (radians).
     fn place_of(&self, root: Vec3) -> Vec2 {
         let d = self.turn * self.outward(root);
-        // Seen from outside, x to the right and -z up: counter-clockwise stays so.
+        // Map +x to the right and -z up, seen from outside: orientation is kept.
         Vec2::new(d.x, -d.z).normalize_or_zero() * d.y.clamp(-1.0, 1.0).acos()
     }
 
@@ -469,20 +473,19 @@ impl View {
 pub(super) struct Cells {
     /// Side of a cell (radians).
     side: f32,
-    /// The strands with roots in each cell.
+    /// Strands by the cell of their root.
     roots: BTreeMap<[i32; 2], Vec<usize>>,
 }
 
 impl Cells {
-    /// Whether no cell beside this one holds roots.
+    /// Whether no neighbour of this cell contains roots.
     fn is_alone(&self, [x, y]: [i32; 2]) -> bool {
         let beside = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
         beside.filter(|cell| self.roots.contains_key(cell)).count() == 1
     }
 }
 
-/// The segment of a line and the fraction of it that is nearest to a point, within two segments of
-/// `about`.
+/// The segment and the fraction of it that are nearest to a point, among the segments within two of `about`.
 fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     let last = line.len() - 2;
     let from = (about.floor() as usize).saturating_sub(2).min(last);
@@ -498,7 +501,7 @@ fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     (best.1, best.2)
 }
 
-/// The range that all but a fraction of some values lie in, on either side, at least as wide as `min_width`.
+/// The range of values without a fraction of them at either end, at least as wide as `min_width`.
 fn range(values: &mut [f32], fraction: f32, min_width: f32) -> [f32; 2] {
     values.sort_unstable_by(f32::total_cmp);
     let Some(last) = values.len().checked_sub(1) else {
@@ -515,12 +518,12 @@ fn length(line: &[Vec3]) -> f32 {
     line.windows(2).map(|w| w[0].distance(w[1])).sum()
 }
 
-/// Maximum number of layers of hair of some length (m), so that the first is not too thin.
+/// Largest number of layers of hair of some length (m) for which the first layer is at least [`MIN_LAYER`] high.
 fn layers_for(length: f32) -> usize {
     ((length / MIN_LAYER).powf(1.0 / DENSER) as usize).max(1)
 }
 
-/// Points of a line at growing distances: `count` steps from its root to its tip.
+/// Points of a line at increasing distances: `count` segments from its root to its tip.
 fn at_fractions(line: &[Vec3], count: usize) -> Vec<Vec3> {
     let total = length(line);
     let (mut segment, mut passed) = (0, 0.0);

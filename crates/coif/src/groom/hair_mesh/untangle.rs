@@ -3,32 +3,33 @@ use glam::Vec3;
 use super::HairMesh;
 use super::validate::{FLAT, SHORTEST, openness};
 
-/// Openness that corners are opened to: volume over the product of the three edges. [`HairMesh::validate`] requires
-/// a fiftieth of it; a square corner has 1.
+/// Openness that corners are opened to: volume over the product of the three edges, 1 for a right-angled corner.
+/// [`HairMesh::validate`] requires a fiftieth of it.
 const OPEN: f32 = 0.05;
 
 /// Length that segments of columns are lengthened to (m): four times the minimum of [`HairMesh::validate`].
 const LONG: f32 = 4.0 * SHORTEST;
 
-/// Weight of the middle of its neighbours on the column for a vertex that was moved, in each round.
+/// Smoothing of a moved vertex per iteration: fraction of the distance to the midpoint of its neighbours on the column.
 const EVEN: f32 = 0.05;
 
 impl HairMesh {
     /// Opens prisms that are flat, folded or inverted, and lengthens very short segments, by moving vertices other than
-    /// roots, for at most `rounds` rounds. `keep` projects a vertex that was moved, for instance out of the body.
-    /// Returns how many corners are left that [`HairMesh::validate`] would reject.
+    /// roots, for at most `rounds` iterations. `keep` projects a vertex that was moved, for instance out of the body.
+    /// Returns the number of remaining corners that [`HairMesh::validate`] would reject.
     ///
-    /// Model: every corner is a constraint on the volume of its tetrahedron, at least `OPEN` times the
-    /// product of its edges, satisfied by the shortest move of its four vertices (position-based, one after the
-    /// other); vertices that moved are evened out along their columns, in the first half of the rounds. Columns of a seam move together.
+    /// Model: position-based dynamics with one constraint per corner: the volume of its tetrahedron is at least `OPEN`
+    /// times the product of its edges. In the first half of the iterations moved vertices are smoothed along their columns.
+    /// The two columns of a seam stay together.
     pub fn untangle(&mut self, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
         self.open_to(OPEN, rounds, keep)
     }
 
-    /// [`HairMesh::untangle`] with another openness than the minimum: the volume of corners over
-    /// the product of their edges. Slivers that are much less open than a tenth have a second shape in which
-    /// they are at rest, turned over, and hair that was shaken may stay in it.
+    /// [`HairMesh::untangle`] to another openness: the volume of corners over
+    /// the product of their edges. Slivers that are much less open than a tenth have a second equilibrium, inverted,
+    /// in which they may stay after violent motion.
     pub fn open_to(&mut self, open: f32, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
+        // List corners, places of vertices and pairs of vertices on seams.
         let wanted_open = open;
         let corners: Vec<[u32; 4]> =
             self.prisms().flat_map(|prism| prism.corner_tetrahedra()).collect();
@@ -46,10 +47,11 @@ impl HairMesh {
             .collect();
         let mut moved = vec![false; self.vertex_count()];
         for round in 0..rounds {
-            // Drop the smoothing and lower the target in the last rounds, where these constraints contradict each
+            // Omit the smoothing and lower the target in the second half, because the constraints may contradict each
             // other.
             let early = 2 * round < rounds;
             let open = if early { wanted_open } else { 0.4 * wanted_open };
+            // Project the volume constraint of each corner.
             let x = self.columns.positions_mut();
             let mut closed = 0;
             moved.fill(false);
@@ -72,10 +74,10 @@ impl HairMesh {
                 if size <= f32::MIN_POSITIVE {
                     continue;
                 }
-                // A little more than required, so that rounding does not leave it just closed.
+                // Open it by slightly more than required, so that rounding does not leave it closed.
                 let mut scale = (1.1 * wanted - volume) / size;
-                // Limit the displacement of a vertex to half the shortest edge: contradicting constraints would diverge
-                // otherwise.
+                // Limit the displacement of a vertex to half the shortest edge: contradictory constraints diverge
+                // without a limit.
                 let shortest = e1.length().min(e2.length()).min(e3.length());
                 let farthest = gradient.iter().fold(0.0f32, |far, g| far.max(g.length()));
                 scale = scale.min(0.5 * shortest / farthest.max(f32::MIN_POSITIVE));
@@ -84,7 +86,7 @@ impl HairMesh {
                     moved[v as usize] = place[v as usize].1 > 0;
                 }
             }
-            // Lengthen short segments, in the direction of the column around them.
+            // Lengthen short segments in the direction of their column.
             for v in 1..x.len() {
                 let level = place[v].1;
                 let e = x[v] - x[v.saturating_sub(1)];
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folded_prisms_open_again_and_good_ones_stay() {
+    fn folded_prisms_are_opened_and_good_ones_not_changed() {
         let good = HairMesh::block([3, 3], 4, Vec3::new(0.1, 0.3, 0.1), true);
         let mut same = good.clone();
         assert_eq!(same.untangle(10, |p| p), 0);
@@ -152,7 +154,7 @@ mod tests {
         assert!(folded.validate().is_err() && folded.closed_corners() > 3);
         assert_eq!(folded.untangle(300, |p| p), 0);
         folded.validate().unwrap();
-        // Roots have not moved, nor has anything gone far.
+        // Roots have not moved, and no vertex has moved far.
         let farthest = folded
             .positions()
             .iter()

@@ -7,27 +7,26 @@ use super::{Bundle, HairMesh, wrong};
 use crate::Result;
 use crate::limits::MAX_GROOM_COORDINATE;
 
-/// Smallest sine-like measure of a prism's corner: its volume over the product of its three edges. A
-/// corner flatter than this counts as degenerate; a square one has 1.
+/// Smallest openness of a prism's corner: its volume over the product of its three edges, 1 for a right-angled corner.
+/// A flatter corner counts as degenerate.
 pub(super) const FLAT: f32 = 1e-3;
 
-/// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of positions a
-/// few metres from the origin is a strain of a hundredth, which makes stiff hair
-/// unstable.
+/// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding error of positions a
+/// few metres from the origin is a strain of a hundredth, which makes stiff hair unstable.
 pub(super) const SHORTEST: f32 = 5e-5;
 
 /// Largest distance of columns of a seam at rest, as a fraction of their first segment.
 const SEAM_GAP: f32 = 1e-3;
 
 impl HairMesh {
-    /// Names the first element that cannot be simulated or grown from: values that are not
+    /// Returns an error for the first invalid element: values that are not
     /// finite, columns and bundles that do not fit each other, roots that are not a manifold, polygons
     /// that are clockwise, prisms without volume, seams between columns that do not coincide.
     pub fn validate(&self) -> Result<()> {
         self.validate_named(&CountedFromZero)
     }
 
-    /// [`HairMesh::validate`], with elements called as wanted.
+    /// [`HairMesh::validate`] with other names of elements.
     pub(super) fn validate_named(&self, names: &dyn ElementNames) -> Result<()> {
         if self.bundles.is_empty() {
             return Err(wrong("hair mesh".into(), "has no bundle"));
@@ -74,7 +73,10 @@ impl HairMesh {
             if let Some(k) = column.iter().position(bad) {
                 return Err(wrong(
                     names.level(c as u32, k as u32),
-                    format!("is not a place within {MAX_GROOM_COORDINATE} m: {}", column[k]),
+                    format!(
+                        "is at {}: expected finite coordinates of at most {MAX_GROOM_COORDINATE} m",
+                        column[k]
+                    ),
                 ));
             }
         }
@@ -130,7 +132,7 @@ impl HairMesh {
                 *longest = bundle.layers.max(*longest);
             }
         }
-        // No vertex may be unconnected: nothing would hold it.
+        // Refuse vertices that belong to no prism: no force would act on them.
         for (c, &layers) in longest.iter().enumerate() {
             let vertices = self.columns.points_of(c).len();
             if layers == 0 {
@@ -158,7 +160,7 @@ impl HairMesh {
             columns.sort_unstable();
             if let Some(first) = by_columns.insert(columns, b) {
                 let problem =
-                    format!("is there twice: {} has the same columns", names.bundle(first));
+                    format!("is a duplicate: {} has the same columns", names.bundle(first));
                 return Err(wrong(names.bundle(b), problem));
             }
         }
@@ -198,7 +200,7 @@ impl HairMesh {
             if reached != bundles.len() {
                 return Err(wrong(
                     names.column(c as u32),
-                    "is where bundles meet that share no edge: give each group a column of its own",
+                    "joins bundles that share no edge: expected a column of its own for each group",
                 ));
             }
         }
@@ -218,7 +220,7 @@ impl HairMesh {
                     continue;
                 }
                 let problem = if turned == corners.len() {
-                    "is turned inside out: its root polygon must be counter-clockwise seen from outside"
+                    "is inside out: expected a root polygon that is counter-clockwise seen from outside"
                         .to_owned()
                 } else {
                     let is_good = |t: &[u32; 4]| openness(t.map(at)) > FLAT;
@@ -244,11 +246,13 @@ impl HairMesh {
             if a == b || a.max(b) as usize >= self.column_count() {
                 return Err(wrong(
                     element(),
-                    format!("joins columns {a} and {b}: expected two of them"),
+                    format!(
+                        "joins columns {a} and {b}: expected two different columns of the mesh"
+                    ),
                 ));
             }
             if seam.first_level == 0 {
-                return Err(wrong(element(), "parts from level 0 on: expected 1 or more"));
+                return Err(wrong(element(), "opens from level 0 on: expected 1 or more"));
             }
             let columns = seam.columns.map(|c| self.columns.strand(c as usize));
             let gap = SEAM_GAP * columns[0][0].distance(columns[0][1]);
@@ -268,14 +272,14 @@ impl HairMesh {
     }
 }
 
-/// Volume of a corner over the product of its three edges: 1 if they are at right angles, 0 if it is
-/// flat, negative if it is inverted. NaN, which no comparison passes, if an edge has no length.
+/// Volume of a corner over the product of its three edges: 1 if they are perpendicular, 0 if it is
+/// flat, negative if it is inverted. NaN, with which every comparison fails, if an edge has no length.
 pub(super) fn openness([a, b, c, d]: [Vec3; 4]) -> f32 {
     let (e1, e2, e3) = (b - a, c - a, d - a);
     e1.dot(e2.cross(e3)) / (e1.length() * e2.length() * e3.length())
 }
 
-/// How many bundles around a column can be reached from one of them over shared edges.
+/// Number of bundles around a column that can be reached from one of them over shared edges.
 fn fan(column: u32, start: usize, bundles: &[Bundle], edges: &BTreeMap<[u32; 2], usize>) -> usize {
     let neighbour = |b: usize, forward: bool| {
         let columns = bundles[b].columns();
@@ -328,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_finite_is_named() {
+    fn errors_name_the_vertex_that_is_not_finite() {
         let mut mesh = block();
         mesh.columns.strand_mut(4)[2].y = f32::NAN;
         assert_eq!(problem(&mesh).0, "column 4, level 2");
     }
 
     #[test]
-    fn bundles_that_do_not_fit_their_columns_are_named() {
+    fn errors_name_bundles_that_do_not_fit_their_columns() {
         let mut mesh = block();
         mesh.bundles[1].layers = 4;
         let (element, problem_text) = problem(&mesh);
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_that_are_no_manifold_are_named() {
+    fn errors_name_roots_that_are_not_a_manifold() {
         // A third bundle on an edge that has two.
         let mut mesh = block();
         mesh.columns.push(&[
@@ -374,22 +378,22 @@ mod tests {
         assert_eq!(element, "root edge between columns 3 and 4");
         assert!(text.contains("more than two"), "{text}");
 
-        // One bundle turned over.
+        // One bundle in reverse order.
         let mut mesh = block();
         let mut columns = mesh.bundles[0].columns().to_vec();
         columns.reverse();
         mesh.bundles[0] = Bundle::over(&columns, 3).unwrap();
         assert!(problem(&mesh).1.contains("turned over"));
 
-        // One that is there twice.
+        // A duplicate.
         let mut mesh = block();
         let (first, count) = (mesh.bundles[0], mesh.bundles.len());
         mesh.bundles.push(first);
         let (element, text) = problem(&mesh);
         assert_eq!(element, format!("bundle {count}"));
-        assert!(text.contains("there twice: bundle 0 has"), "{text}");
+        assert!(text.contains("duplicate: bundle 0 has"), "{text}");
 
-        // Two quads that touch in a corner.
+        // Two quads that share only a corner.
         let mut mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);
         let mut columns = Strands::new();
         let (first, last) = (mesh.bundles[0], mesh.bundles[3]);
@@ -413,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn clockwise_flat_and_folded_prisms_are_named() {
+    fn errors_name_clockwise_flat_and_folded_prisms() {
         let mut mesh = block();
         for bundle in &mut mesh.bundles {
             let mut columns = bundle.columns().to_vec();

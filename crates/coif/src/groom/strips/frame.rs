@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-/// Three unit vectors at right angles at a joint of a strip: along it, out of it and across it.
+/// The orthonormal frame of a joint of a strip: tangent along it, normal out of it, binormal across it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointFrame {
     /// T: along the strip, towards the tip.
@@ -9,7 +9,7 @@ pub struct JointFrame {
     pub binormal: Vec3,
 }
 
-/// Smallest `1 + cos` of a turn with a defined axis: an antiparallel turn has none.
+/// Smallest `1 + cos` of the angle between two directions with a defined rotation axis: antiparallel ones have none.
 pub(crate) const SMALLEST_TURN: f32 = 1e-4;
 
 impl JointFrame {
@@ -28,17 +28,17 @@ impl JointFrame {
         self.tangent.cross(self.binormal)
     }
 
-    /// Transforms from the frame's coordinates (along, out, across) to the world's.
+    /// Transforms from the frame's coordinates (along, out, across) to world coordinates.
     pub fn point(&self, local: Vec3) -> Vec3 {
         self.tangent * local.x + self.normal() * local.y + self.binormal * local.z
     }
 
-    /// Transforms from the world's coordinates to the frame's.
+    /// Transforms from world coordinates to the frame's.
     pub fn local(&self, v: Vec3) -> Vec3 {
         Vec3::new(self.tangent.dot(v), self.normal().dot(v), self.binormal.dot(v))
     }
 
-    /// Turned by the smallest rotation that takes its tangent to the unit vector `next`.
+    /// Parallel transport: rotated by the smallest rotation that maps its tangent to the unit vector `next`.
     pub fn transported(&self, next: Vec3) -> Self {
         let size = (1.0 + self.tangent.dot(next)).max(SMALLEST_TURN);
         let binormal = self.binormal - (self.tangent + next) * (self.binormal.dot(next) / size);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_directions_still_make_a_frame() {
+    fn degenerate_directions_give_an_orthonormal_frame() {
         for (t, b) in [(Vec3::ZERO, Vec3::ZERO), (Vec3::X, Vec3::X)] {
             let frame = JointFrame::new(t, b);
             assert!(frame.tangent.is_normalized() && frame.binormal.is_normalized());

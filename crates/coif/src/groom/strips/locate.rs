@@ -1,5 +1,5 @@
-//! Positions of the points of a strand relative to their strip: the joints they hang on, and the offsets in the frames of
-//! these. The thickness of a strip follows from it; `grow::strips` carries strands by it.
+//! Binding of the points of a strand to their strip: two adjacent joints, and the offsets in their frames.
+//! `grow::strips` places strands by it; the thickness of a strip follows from it.
 
 use glam::Vec3;
 
@@ -9,16 +9,16 @@ use crate::groom::Groom;
 /// The binding of a point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hung {
-    /// The joint before it, of its strip; the other is the next.
+    /// The segment of the strip, which is the index of its first joint.
     pub(crate) segment: usize,
-    /// Weight of the other joint, 0 to 1.
+    /// Weight of its second joint, 0 to 1.
     pub(crate) fraction: f32,
     /// Offsets from the two joints, in their frames (m).
     pub(crate) offset: [Vec3; 2],
 }
 
 impl Strips {
-    /// Binds points that go along a strip, one after the other. `frames` is scratch.
+    /// Binds the points of a strand to a strip, in order. `frames` is scratch.
     pub(crate) fn hang(
         &self,
         strip: usize,
@@ -37,7 +37,7 @@ impl Strips {
         }
     }
 
-    /// Per strip: distance of its strands from its plane (m).
+    /// Per strip: largest distance of its strands from its plane (m).
     pub(crate) fn thickness(&self, groom: &Groom) -> Vec<f32> {
         let mut thickness = vec![0.0f32; self.count()];
         let mut frames = Vec::new();
@@ -53,8 +53,8 @@ impl Strips {
     }
 }
 
-/// The segment of a chain nearest to a point, from segment `from` on, and where on it. Later segments
-/// have to be nearer: a strand goes along its strip.
+/// The segment of a chain nearest to a point, from segment `from` on, and the fraction of it. Of equally near
+/// segments, the first: points of a strand are bound in increasing order.
 fn nearest_segment(joints: &[Vec3], p: Vec3, from: usize) -> (usize, f32) {
     let mut best = (f32::INFINITY, from, 0.0);
     for j in from..joints.len() - 1 {

@@ -1,10 +1,10 @@
-//! Hair as strips: each wisp is a band of quads that lies on the scalp in one of several layers.
+//! Hair as strips: each wisp is a band of quads in one of several layers over the scalp.
 //!
-//! A strip is a chain of joints, which is its first edge, and a width; the second edge lies across
-//! it, along the binormal. A *virtual point* below the scalp, behind the anchor, gives the
-//! direction of growth (`jung2005` 4.1). Strips come from scalp polygons ([`scalp`]) or from the
-//! strands of any groom ([`wisps`]); `locate.rs` finds where strands lie in them. `model::cantilever` moves
-//! strips; `grow::strips` carries strands along and makes quads of strips.
+//! A strip is a chain of joints, which is its first edge, and a width; the second edge is offset from
+//! it along the binormal. A *virtual point* below the scalp, behind the anchor, gives the
+//! direction of growth (`jung2005` 4.1). Strips are made from scalp polygons ([`scalp`]) or from the
+//! strands of any groom ([`wisps`]); `locate.rs` binds strands to them. `model::cantilever` moves
+//! strips; `grow::strips` moves strands with them and makes quads of strips.
 
 mod frame;
 mod locate;
@@ -32,16 +32,16 @@ pub struct Strips {
     pub binormal: Vec<Vec3>,
     /// Per strip: distance of the second edge (m).
     pub width: Vec<f32>,
-    /// Per strip: which layer it lies in; 0 is next to the scalp.
+    /// Per strip: its layer; 0 is next to the scalp.
     pub layer: Vec<u32>,
-    /// Per strip: the strip of a lower layer that it lies on, joint over joint, and never sinks through;
+    /// Per strip: the strip that it lies on, which its joints do not penetrate, joint by joint;
     /// [`Strips::NONE`] if there is no such strip. Empty if no strip lies on another.
     pub below: Vec<u32>,
-    /// Per strand of the groom: the strip that it lies in.
+    /// Per strand of the groom: its strip.
     pub strip_of_strand: Vec<u32>,
 }
 
-/// Positions and frames of all joints of strips at one moment, in the order of [`Strips::edges`].
+/// Positions and frames of all joints of strips at one time, in the order of [`Strips::edges`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StripPose {
     /// The joints: the first edges (m).
@@ -56,12 +56,12 @@ impl Strips {
     /// Value of [`below`](Self::below) for a strip that lies on no other.
     pub const NONE: u32 = u32::MAX;
 
-    /// How many strips there are.
+    /// Number of strips.
     pub fn count(&self) -> usize {
         self.edges.strand_count()
     }
 
-    /// How many layers there are.
+    /// Number of layers.
     pub fn layers(&self) -> u32 {
         self.layer.iter().max().map_or(0, |top| top + 1)
     }
@@ -71,7 +71,7 @@ impl Strips {
         self.below.get(strip).filter(|&&below| below != Self::NONE).map(|&below| below as usize)
     }
 
-    /// The strips that lie on each other, lowest first; every strip is in one column. Columns are in the
+    /// Stacks of strips that lie on each other, lowest first; every strip is in one column. Columns are in the
     /// order of their lowest strips.
     pub fn columns(&self) -> Vec<Vec<usize>> {
         let mut columns: Vec<Vec<usize>> = Vec::new();
@@ -89,7 +89,7 @@ impl Strips {
         columns
     }
 
-    /// Some of the strips, in the given order, without strands. A strip whose lower one is left out lies
+    /// A selection of the strips, in the given order, without strands. A strip whose lower one is left out lies
     /// on the next one below that.
     pub fn pick(&self, strips: &[usize]) -> Self {
         let mut edges = Strands::new();
@@ -105,7 +105,7 @@ impl Strips {
                 {
                     at = self.lies_on(lower);
                 }
-                // One strip at most lies on another, also where a strip is picked twice.
+                // Let at most one strip lie on another, also where a strip is picked twice.
                 let lower = at.map(|s| new_name[s]).filter(|&s| !taken[s as usize]);
                 lower.iter().for_each(|&s| taken[s as usize] = true);
                 below.push(lower.unwrap_or(Self::NONE));
@@ -131,11 +131,11 @@ impl Strips {
         JointFrame::new(anchor - self.virtual_point[strip], self.binormal[strip])
     }
 
-    /// The frames of a strip's joints in the rest shape: the frame at the anchor, carried from segment
-    /// to segment. A joint has the direction of the segment that ends there.
+    /// The frames of a strip's joints in the rest shape: the frame at the anchor, parallel transported from segment
+    /// to segment. The tangent of a joint is the direction of the segment that ends there.
     ///
-    /// Deviations: the paper has one binormal for the whole strip. Where the strip bends in the plane
-    /// across it, that is the same; elsewhere one binormal would shear the quads.
+    /// Deviations: the paper has one binormal for the whole strip. Where the strip bends about its binormal
+    /// the result is the same; elsewhere one binormal would shear the quads.
     pub fn rest_frames(&self, strip: usize, out: &mut Vec<JointFrame>) {
         let line = self.edges.strand(strip);
         let mut frame = self.root_frame(strip);
@@ -160,7 +160,7 @@ impl Strips {
         pose
     }
 
-    /// Names the first invalid element, for a groom of `strands` strands.
+    /// Returns an error for the first invalid element, for a groom of `strands` strands.
     pub fn validate(&self, strands: usize) -> Result<()> {
         let count = self.count();
         let below = if self.below.is_empty() { count } else { self.below.len() };
@@ -181,7 +181,7 @@ impl Strips {
         for (name, index, limit) in named {
             if index as usize >= limit {
                 let (name, value) = (name.into(), index.into());
-                return Err(Error::OutOfRange { name, value, expected: "one that there is" });
+                return Err(Error::OutOfRange { name, value, expected: "the index of a strip" });
             }
         }
         let mut taken = vec![false; count];
@@ -191,7 +191,7 @@ impl Strips {
                 return Err(Error::OutOfRange {
                     name: format!("strip below strip {s}"),
                     value: below as f64,
-                    expected: "an earlier strip, with nothing else on it",
+                    expected: "an earlier strip, with no other strip on it",
                 });
             }
         }
@@ -218,7 +218,7 @@ impl Strips {
 /// Shortest segment of a strip (m): a thousandth of a millimetre; shorter ones have no direction.
 pub(crate) const SHORTEST: f32 = 1e-6;
 
-/// A number in 0..1 that depends on a seed and a place in a list only.
+/// A pseudo-random number in 0..1 that depends only on a seed and an index.
 pub(crate) fn unit(seed: u64, index: u64) -> f32 {
     unit_from_bits(mix_bits(seed ^ index.wrapping_mul(GOLDEN)))
 }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_that_bends_across_its_binormal_keeps_it() {
+    fn a_strip_that_bends_about_its_binormal_keeps_it() {
         let mut frames = Vec::new();
         one().rest_frames(0, &mut frames);
         assert_eq!(frames.len(), 3);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_invalid_element() {
         assert_eq!(one().validate(2), Ok(()));
         assert!(matches!(one().validate(3), Err(Error::WrongCount { found: 2, expected: 3, .. })));
         let mut wrong = one();
@@ -293,7 +293,7 @@ mod tests {
         strips.strip_of_strand = vec![0];
         assert_eq!(strips.validate(1), Ok(()));
         assert_eq!(strips.columns(), [vec![0, 2, 4], vec![1, 3]]);
-        // Without the one between, the topmost lies on the lowest.
+        // Without the middle one, the topmost lies on the lowest.
         assert_eq!(strips.pick(&[0, 1, 4]).below, [none, none, 0]);
         assert_eq!(strips.pick(&[0, 2, 2]).below, [none, 0, none]);
         for wrong in [[none, none, 0, 0, 2], [none, none, 4, 1, none], [9, none, 0, 1, 2]] {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn arc_length_is_shared_evenly() {
+    fn points_are_at_equal_arc_length() {
         let line = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 3.0, 0.0)];
         let points = at_equal_arc_length(&line, 5);
         assert_eq!(points[1], Vec3::X);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn random_numbers_are_spread() {
+    fn random_numbers_have_the_mean_of_a_uniform_distribution() {
         let mean = (0..1000).map(|i| unit(5, i)).sum::<f32>() / 1000.0;
         assert!((mean - 0.5).abs() < 0.03, "{mean}");
         assert_ne!(unit(5, 1), unit(6, 1));

@@ -1,9 +1,9 @@
-//! Which strips lie on which, for strips that were laid through strands.
+//! Vertical order of strips that were fitted to strands.
 //!
-//! Hair that grows higher falls over hair that grows lower, as shingles do. Here that is found from the
-//! groom: a strip lies on a neighbour if it is farther out than that at most of its joints. Chains of such pairs
-//! are columns, which `model::cantilever` keeps in order. Strips over scalp polygons have their columns
-//! already ([`super::scalp`]).
+//! Hair with higher roots falls over hair with lower ones, like shingles. The order is derived from the
+//! groom: a strip lies on a neighbour if it is farther out at most of its joints. Chains of such pairs
+//! are columns, in which `model::cantilever` keeps the order. Strips over scalp polygons are made in columns
+//! ([`super::scalp`]).
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,30 @@ use glam::{IVec3, Vec3};
 
 use super::{JointFrame, Strips};
 
-/// Largest mean lateral distance of a strip from the one that it lies on (mean widths of both):
-/// more would keep strips apart that pass each other.
+/// Largest mean lateral distance of a strip from the one that it lies on, in mean widths of both:
+/// more would order strips that only pass each other.
 const BESIDE: f32 = 0.75;
 
-/// Least height of a joint over the one below (m) that decides which of the two is farther out: a few hairs.
+/// Height of a joint over the one below (m) from which it counts as farther out: a few hairs.
 const FARTHER_OUT: f32 = 1e-4;
 
-/// Fraction of the joints at which a strip has to be farther out than the one it lies on. Elsewhere it may
-/// stay below, and no more.
+/// Smallest fraction of the joints at which a strip is farther out than the one it lies on.
 const MOSTLY: f32 = 0.7;
 
-/// A strip that may lie on another: how far it is from it (m), and both.
+/// Two strips of which one may lie on the other, with their mean distance (m).
 struct Pair {
     apart: f32,
     upper: usize,
     lower: usize,
 }
 
-/// Finds which strips lie on which, orders them from below, and gives them layers.
+/// Determines which strips lie on which, sorts them from lowest to highest, and assigns layers.
 ///
-/// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
-/// beside it, and at no joint farther away than `reach` (m), the nearest are taken first; a strip lies on one other at
-/// most and carries one at most. Its joints are then moved along it, each beside that of the same number below. Layers,
-/// which give the clearance from the body, follow the height of the anchors.
-/// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
+/// Model: candidates are pairs in which one strip is farther out than the other at most joints, over it rather than
+/// beside it, and at no joint farther away than `reach` (m). They are chosen greedily by distance; a strip lies on at
+/// most one other and carries at most one. Its joints are then moved along it, each next to the joint of the same index
+/// below. Layers, which give the clearance from the body, are assigned by the height of the anchors.
+/// Deviations: in `jung2005` 4.2 the order is that of the modelled layers; strips fitted to strands have none.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let count = strips.count();
     let frames: Vec<Vec<JointFrame>> = (0..count)
@@ -45,6 +44,7 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
             frames
         })
         .collect();
+    // Find candidate pairs, nearest first.
     let mut pairs = Vec::new();
     for (upper, lower) in neighbours(&strips, reach) {
         pairs.extend(pair(&strips, &frames, [upper, lower], reach));
@@ -54,13 +54,14 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     });
     let mut below = vec![Strips::NONE; count];
     let mut above = vec![Strips::NONE; count];
+    // Choose pairs without making cycles.
     for Pair { upper, lower, .. } in pairs {
         let free = below[upper] == Strips::NONE && above[lower] == Strips::NONE;
         if free && !chain(&below, lower).any(|s| s == upper) {
             (below[upper], above[lower]) = (lower as u32, upper as u32);
         }
     }
-    // Lower ones first: the model processes columns from below.
+    // Sort by depth: the model processes columns from the lowest strip.
     let depth: Vec<usize> = (0..count).map(|s| chain(&below, s).count() - 1).collect();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&s| (depth[s], s));
@@ -80,10 +81,10 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     }
 }
 
-/// Shortest and longest segment of a strip whose joints lie over those of another (mean lengths).
+/// Shortest and longest segment of a strip whose joints are moved over those of another, in mean lengths.
 const EVEN: [f32; 2] = [0.5, 1.6];
 
-/// Resamples the joints of a strip, as near as possible to those of the strip that it lies on.
+/// Moves the joints of a strip along it, as near as possible to those of the strip that it lies on.
 fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
     let segments = line.len() - 1;
     let mut until = vec![0.0f32];
@@ -130,7 +131,7 @@ fn layers_by_height(strips: &Strips, layers: u32) -> Vec<u32> {
     layer
 }
 
-/// A strip and all that follow it, one named by the other.
+/// A strip and all its successors.
 fn chain(next: &[u32], first: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(first), |&s| (next[s] != Strips::NONE).then(|| next[s] as usize))
 }
@@ -155,7 +156,7 @@ fn neighbours(strips: &Strips, reach: f32) -> Vec<(usize, usize)> {
     out
 }
 
-/// Whether one strip lies on another, joint over joint and none farther away than `reach` (m).
+/// The pair, if one strip lies on the other, joint over joint and none farther away than `reach` (m).
 fn pair(
     strips: &Strips,
     frames: &[Vec<JointFrame>],
@@ -173,7 +174,7 @@ fn pair(
         if (high[i] - low[i]).dot(frame.normal()) > FARTHER_OUT {
             farther_out += 1.0;
         }
-        // Relative to the middle of the lower strip.
+        // Measure between the middles of the strips.
         let middle = |s: usize, p: Vec3| p + frames[s][i].binormal * (0.5 * strips.width[s]);
         let offset = middle(upper, high[i]) - middle(lower, low[i]);
         if offset.length() > reach {
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
     use crate::groom::{Fibre, Groom, Strands};
 
-    /// Rows of tufts up a wall, each of which falls over the one below.
+    /// Rows of tufts on a wall, each of which falls over the one below.
     fn shingles(rows: usize) -> Groom {
         let mut strands = Strands::new();
         for column in 0..3 {
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn strips_that_fall_over_each_other_make_columns_from_the_lowest_up() {
+    fn strips_that_fall_over_each_other_form_columns_from_the_lowest() {
         let groom = shingles(5);
         let strips = wisps::through_strands(&groom, &wisps::Settings::default()).unwrap();
         assert_eq!(strips.validate(groom.strands.strand_count()), Ok(()));
@@ -226,7 +227,7 @@ mod tests {
             assert!(column.windows(2).all(|w| strips.layer[w[0]] <= strips.layer[w[1]]));
             assert_eq!([0, 4].map(|i| strips.layer[column[i]]), [0, 3]);
         }
-        // Each strand lies in the strip that begins where it does.
+        // The strip of each strand starts at the root of the strand.
         for (s, line) in groom.strands.iter().enumerate() {
             let strip = strips.strip_of_strand[s] as usize;
             assert!(strips.edges.strand(strip)[0].distance(line[0]) < 0.006, "strand {s}");
@@ -235,10 +236,10 @@ mod tests {
 
     #[test]
     fn strips_beside_each_other_or_through_each_other_have_no_order() {
-        // One row: nothing is over anything.
+        // One row: no strip lies on another.
         let strips = wisps::through_strands(&shingles(1), &wisps::Settings::default()).unwrap();
         assert!((0..strips.count()).all(|s| strips.lies_on(s).is_none()));
-        // The upper ones dive through the lower ones.
+        // The upper ones pass through the lower ones.
         let mut groom = shingles(2);
         for row in 0..6 {
             for point in groom.strands.positions_mut()[72 * row..72 * (row + 1)].iter_mut() {

@@ -1,7 +1,7 @@
 //! Strips over selected polygons of the scalp, in layers: the modelling of `jung2005` 3.
 //!
-//! All layers have strips at the same places, one over the other, so that every strip has the one it
-//! lies on under it: at every joint it is farther out, along the normal of the lower strip.
+//! All layers have strips at the same places of the scalp, so that every strip lies on the one of the layer below: at
+//! every joint it is farther out along the normal of the lower strip.
 
 use glam::Vec3;
 
@@ -21,17 +21,17 @@ pub struct Settings {
     pub length: f32,
     /// Segments of a strip.
     pub segments: usize,
-    /// Height (m) at which strips are cut that would hang lower, if they are; that of the first layer counts.
+    /// Height (m) at which strips that hang lower are cut, by the strip of the first layer; `None` cuts none.
     pub cut: Option<f32>,
-    /// Direction of combing, projected on the scalp. Where the scalp faces in that direction, hair falls.
+    /// Direction of combing, projected on the scalp. Where the scalp faces that direction, hair falls down instead.
     pub tangent: Vec3,
-    /// Elevation of strips at their roots: 0 lies flat, 1 stands on end.
+    /// Elevation of strips at their roots: 0 is along the scalp, 1 along its normal.
     pub lift: f32,
     /// Bending of a strip by its weight as it grows (1/m).
     pub weight: f32,
-    /// How many layers.
+    /// Number of layers.
     pub layers: u32,
-    /// From one layer to the next (m).
+    /// Distance between adjacent layers (m).
     pub layer_distance: f32,
     /// Seed of places and of small differences of length.
     pub seed: u64,
@@ -56,32 +56,32 @@ impl Default for Settings {
     }
 }
 
-/// Distance of the first layer from the scalp (m): enough that skin does not show through.
+/// Distance of the first layer from the scalp (m): less lets skin show through.
 const FIRST_LAYER: f32 = 0.0015;
 
 /// Candidates for each place; the one farthest from the others is taken.
 const CANDIDATES: u64 = 12;
 
-/// Iterations in which a joint is moved until it is far enough from all.
+/// Largest number of iterations that move a joint away from the body and the strip below.
 const ROUNDS: usize = 6;
 
-/// Least height of a strip over the one below, as a fraction of the distance of layers.
+/// Smallest height of a strip over the one below, as a fraction of the distance of layers.
 const OVER: f32 = 0.8;
 
 /// Largest shortening of a strip (fraction).
 const SHORTER: f32 = 0.12;
 
-/// Least length of a cut strip (fraction).
+/// Smallest length of a cut strip (fraction).
 const MIN_CUT: f32 = 0.3;
 
-/// Unevenness of a cut (fraction).
+/// Largest random shortening of a cut strip (fraction).
 const UNEVEN_CUT: f32 = 0.06;
 
-/// Maximum number of strips of a groom: more is a mistake in the density.
+/// Largest number of strips of a groom: more is a mistake in the density.
 pub const MAX_STRIPS: usize = 200_000;
 
 impl Settings {
-    /// Names the first invalid value.
+    /// Returns an error for the first invalid value.
     pub fn validate(&self) -> Result<()> {
         let positive = |v: f32| v.is_finite() && v > 0.0;
         let cut = self.cut.unwrap_or(0.0);
@@ -115,13 +115,13 @@ impl Settings {
         Ok(())
     }
 
-    /// How many strips grow over these triangles of a mesh, in all layers together.
+    /// Number of strips over these triangles of a mesh, in all layers.
     pub fn count_over(&self, mesh: &TriangleMesh, polygons: &[u32]) -> f64 {
         let there = polygons.iter().filter(|&&t| (t as usize) < mesh.triangles.len());
         self.places_on(there.map(|&t| area(mesh, t)).sum()) * f64::from(self.layers)
     }
 
-    /// How many strips grow in each layer on an area (m^2).
+    /// Number of strips of a layer on an area (m^2).
     fn places_on(&self, area: f64) -> f64 {
         (area * f64::from(self.density)).round().max(1.0)
     }
@@ -136,8 +136,8 @@ fn area(mesh: &TriangleMesh, triangle: u32) -> f64 {
 /// Distance from a body (m), negative inside, and the unit vector away from it.
 pub type Distance<'a> = &'a dyn Fn(Vec3) -> (f32, Vec3);
 
-/// Grows strips over some triangles of a mesh and around the whole of it. They carry no strands yet:
-/// `grow::strips::fill` lays some into them.
+/// Grows strips on some triangles of a mesh, outside of the whole mesh. They have no strands;
+/// `grow::strips::fill` adds some.
 pub fn over_polygons(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<Strips> {
     mesh.validate()?;
     let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
@@ -151,7 +151,7 @@ pub fn over_polygons(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings)
     around_body(mesh, polygons, settings, &distance)
 }
 
-/// The same around any body, given its distance function.
+/// Grows strips on some triangles of a mesh, outside of a body that is given by its distance function.
 pub fn around_body(
     mesh: &TriangleMesh,
     polygons: &[u32],
@@ -166,6 +166,7 @@ pub fn around_body(
             expected: "a triangle of the mesh",
         });
     }
+    // Choose places, and the length and binormal of their strips.
     let mut strips = Strips::default();
     let places = places(mesh, polygons, settings)?;
     strips.edges = Strands::with_capacity(
@@ -183,6 +184,7 @@ pub fn around_body(
             column
         })
         .collect();
+    // Grow the layers from the scalp outward, each over the one below.
     let mut frames = Vec::new();
     for layer in 0..settings.layers {
         for (i, column) in columns.iter().enumerate() {
@@ -208,9 +210,9 @@ pub fn around_body(
 /// A lower strip: its joints and the frames there.
 type Lower<'a> = (&'a [Vec3], &'a [JointFrame]);
 
-/// Start of the strips of all layers at one place.
+/// The strips of all layers at one place.
 struct Column {
-    /// Under the first edges, on the scalp (m).
+    /// Point of the scalp below the anchors of the first edges (m).
     place: Vec3,
     normal: Vec3,
     binormal: Vec3,
@@ -228,23 +230,23 @@ impl Column {
         let line = column.grow(0, None, settings, distance);
         let growth = (line[1] - line[0]).normalize_or(normal);
         let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
-        // Flat on the scalp, with the normal outside; a strip that stands on end has the plane of its lean,
-        // B = T x T_avg (`jung2005` 4.3 step 3).
+        // Orient the strip flat on the scalp, with its normal outwards. If it grows along the normal of the scalp, use
+        // B = T x T_avg, with the mean direction T_avg of the strip (`jung2005` 4.3 step 3).
         let flat = normal.cross(growth);
         let across = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
         column.binormal = across.try_normalize().unwrap_or_else(|| growth.any_orthonormal_vector());
-        // The place is under the middle of the strip; the joints are its edge, which grows beside.
+        // Move the place from the middle of the strip to its first edge.
         let beside = middle - column.binormal * (0.5 * settings.width);
         let (away, out) = distance(beside);
         column.place = beside - out * away;
         column
     }
 
-    /// Shortens the strips to where they pass a height (m) downwards, times `fraction`.
+    /// Shortens the strips to the length at which they pass a height (m) downwards, times `fraction`.
     fn cut(&mut self, height: f32, fraction: f32, settings: &Settings, distance: Distance<'_>) {
         let line = self.grow(0, None, settings, distance);
         let step = self.length / settings.segments as f32;
-        // The last joint that is not below, and its distance from there.
+        // Find the last joint that is not below, and interpolate to the height.
         let last = line.iter().rposition(|p| p.y >= height).unwrap_or(0);
         let Some(next) = line.get(last + 1) else { return };
         let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
@@ -269,7 +271,7 @@ impl Column {
         let height = FIRST_LAYER + settings.layer_distance * layer as f32;
         let mut line = vec![self.place + normal * height];
         for i in 1..=settings.segments {
-            // Fall, with the layer's distance from the body, and over the layer below.
+            // Bend down, keeping the layer's distance from the body and the distance from the layer below.
             direction =
                 (direction + Vec3::NEG_Y * (settings.weight * step)).normalize_or(direction);
             let from = line[i - 1];
@@ -295,8 +297,8 @@ impl Column {
 
 /// The direction along the scalp in which hair is combed.
 ///
-/// Deviations: one tangent for all hair (`jung2005` 3) would converge in the point that faces it, and
-/// comb what grows below that point up. The more the scalp faces the tangent, the more hair falls instead.
+/// Deviations: with one tangent for all hair (`jung2005` 3), hair would converge at the point of the scalp that faces it,
+/// and be combed up below that point. The more the scalp faces the tangent, the more hair is combed down instead.
 fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
     let to = tangent.normalize_or(Vec3::NEG_Y);
     let facing = normal.dot(to).clamp(0.0, 1.0);
@@ -307,7 +309,7 @@ fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
         .unwrap_or_else(|| normal.any_orthonormal_vector())
 }
 
-/// Evenly spread places on the polygons, with the normals there.
+/// Evenly distributed places on the polygons, with their normals (best-candidate sampling).
 fn places(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<Vec<(Vec3, Vec3)>> {
     let mut until = Vec::with_capacity(polygons.len());
     let mut total = 0.0f64;
@@ -362,7 +364,7 @@ fn places(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<
 mod tests {
     use super::*;
 
-    /// An octahedron of 10 cm, refined twice and blown up to a ball.
+    /// A ball with a radius of 10 cm: an octahedron, refined three times and projected onto the sphere.
     fn ball() -> TriangleMesh {
         let mut triangles = Vec::new();
         for signs in 0..8 {
@@ -393,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn strips_grow_where_asked_as_asked_and_lie_in_layers() {
+    fn strips_have_the_requested_places_lengths_and_layers() {
         let mesh = ball();
         let settings = Settings { length: 0.15, layers: 3, ..Settings::default() };
         let strips = over_polygons(&mesh, &top(&mesh), &settings).unwrap();
@@ -413,7 +415,7 @@ mod tests {
             assert!(line[0].y > -0.02 && line.iter().all(|p| p.length() > 0.0985), "strip {s}");
             assert_eq!(strips.layer[s] as usize, s / columns);
         }
-        // One over the other at every joint, and farther from the ball in the first half.
+        // Every joint is over the one below, and farther from the ball in the first half.
         let mut frames = Vec::new();
         for s in 0..strips.count() - columns {
             assert_eq!(strips.lies_on(s + columns), Some(s));
@@ -428,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_ends_what_would_hang_lower_and_leaves_the_rest() {
+    fn a_cut_shortens_strips_that_hang_lower_and_no_others() {
         let mesh = ball();
         let long = Settings { length: 0.25, ..Settings::default() };
         let cut = Settings { cut: Some(-0.08), ..long.clone() };
@@ -457,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn hair_that_is_combed_back_falls_at_the_back() {
+    fn hair_combed_back_is_directed_down_at_the_back() {
         let back = Vec3::new(0.0, -0.15, -1.0);
         for i in 0..200 {
             // The back half, without the lowest part.
@@ -473,13 +475,13 @@ mod tests {
             assert!(direction.y < 0.02, "{normal} {direction}");
             assert!(normal.z > -0.8 || direction.y < -0.6, "{normal} {direction}");
         }
-        // Directly against the scalp, and straight down from below, any direction is valid.
+        // Where the tangent is parallel to the normal, any direction is valid.
         assert!(combed(Vec3::Z, Vec3::NEG_Z).is_normalized());
         assert!(combed(Vec3::NEG_Y, Vec3::NEG_Y).is_normalized());
     }
 
     #[test]
-    fn what_cannot_grow_is_named() {
+    fn errors_name_the_invalid_setting() {
         let mesh = ball();
         let grow = |settings: &Settings, polygons: &[u32]| {
             over_polygons(&mesh, polygons, settings).unwrap_err().to_string()

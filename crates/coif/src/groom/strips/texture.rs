@@ -1,31 +1,30 @@
-//! The picture on a strip: strands on a transparent ground, thinning towards the tip.
+//! A texture for strips: strands on a transparent background, thinning towards the tip.
 //!
-//! Only pixels: files are written by other crates. `u` goes across the strip, `v` from root to tip.
+//! Only pixels: files are written by other crates. `u` runs across the strip, `v` from root to tip.
 
 use super::unit;
 
-/// A picture with transparency.
+/// An image with transparency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StripTexture {
     /// Pixels across the strip.
     pub width: usize,
     /// Pixels from root to tip.
     pub height: usize,
-    /// Red, green, blue, opacity; rows from root to tip. The colours are shades of grey that multiply
-    /// the colour of the hair.
+    /// Red, green, blue, opacity; rows from root to tip. The colours are grey, factors of the colour of the hair.
     pub rgba: Vec<u8>,
 }
 
-/// What the picture shows.
+/// Parameters of the texture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Pixels across.
     pub width: usize,
     /// Pixels from root to tip.
     pub height: usize,
-    /// Strands side by side.
+    /// Number of strands across.
     pub strands: usize,
-    /// Seed of everything random.
+    /// Seed of all random values.
     pub seed: u64,
 }
 
@@ -35,25 +34,25 @@ impl Default for Settings {
     }
 }
 
-/// Maximum number of pixels of a side.
+/// Largest number of pixels of a side.
 const LARGEST: usize = 8192;
 
-/// One painted strand, in fractions of the picture.
+/// One painted strand, in fractions of the image.
 struct Painted {
-    /// Its start, and the amplitude of its deviations.
+    /// Its u at the root, and the amplitudes of its deviations from it.
     start: f32,
     wander: [f32; 2],
-    /// Half its width at the root, and where it ends.
+    /// Half its width at the root, and v at its end.
     half: f32,
     end: f32,
     shade: f32,
 }
 
-/// Paints strands. Sizes are brought into 1 to 8192 pixels.
+/// Paints strands. Sizes are clamped to 1 to 8192 pixels.
 ///
-/// Model: opacity is the maximum coverage of a pixel by any strand, with edges a pixel wide; under it
-/// lies the shade of the nearest strand, also where nothing is opaque, so that no dark colour bleeds in
-/// when the picture is scaled down.
+/// Model: opacity is the largest coverage of a pixel by any strand, with edges a pixel wide. The colour
+/// is that of the nearest strand, also in transparent pixels, so that no dark fringes appear
+/// when the image is scaled down.
 pub fn paint(settings: &Settings) -> StripTexture {
     let width = settings.width.clamp(1, LARGEST);
     let height = settings.height.clamp(1, LARGEST);
@@ -62,7 +61,7 @@ pub fn paint(settings: &Settings) -> StripTexture {
     let strands: Vec<Painted> = (0..count)
         .map(|k| {
             let random = |j: u64| unit(settings.seed, 8 * k as u64 + j);
-            // The outermost strands end first: so the strip has no corners.
+            // End the outermost strands first, so that the strip has no corners.
             let start = (k as f32 + 0.2 + 0.6 * random(0)) * spacing;
             let middle = 1.0 - (2.0 * start - 1.0).abs();
             Painted {
@@ -84,7 +83,7 @@ pub fn paint(settings: &Settings) -> StripTexture {
                 let at =
                     strand.start + strand.wander[0] * v * v + strand.wander[1] * (9.0 * v).sin();
                 let left = (1.0 - v / strand.end).max(0.0);
-                // As wide as at the root until a third before the end, then to a point.
+                // Keep the width of the root over two thirds of the length, then taper to a point.
                 let half = strand.half * (3.0 * left).min(1.0);
                 let aside = (u - at).abs();
                 let covered = ((half - aside) * width as f32 + 0.5).clamp(0.0, 1.0);
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_size_is_too_small() {
+    fn sizes_of_zero_are_clamped() {
         assert_eq!(paint(&Settings { width: 0, height: 0, strands: 0, seed: 0 }).rgba.len(), 4);
     }
 }

@@ -1,5 +1,5 @@
-//! Strips through the strands of any groom: neighbouring strands of like shape make a wisp, and a
-//! strip is laid through each.
+//! Strips fitted to the strands of any groom: neighbouring strands of similar shape form a wisp, and each wisp gets a
+//! strip.
 
 use glam::{IVec3, Vec3};
 
@@ -10,7 +10,7 @@ use crate::groom::{Groom, RootBinding, Strands};
 use crate::params::parameters;
 
 parameters! {
-    /// How strands are gathered.
+    /// Parameters of the grouping of strands into wisps.
     pub struct Settings of "wisps" {
         /// How far apart the roots of strands in one strip are, for a groom that has no strips; 0 makes a strip of every
         /// strand, with its own points.
@@ -22,30 +22,30 @@ parameters! {
     }
 }
 
-/// Largest difference of the shapes of two strands of one wisp (m per metre of wisp radius): half-way and
-/// at the tip, at most four radii. Less makes more, narrower strips at partings and curls.
+/// Largest distance of the midpoints and of the tips of two strands of one wisp, in wisp radii. Less makes more,
+/// narrower strips at partings and curls.
 const LIKENESS: f32 = 4.0;
 
-/// Width of a strip, by the standard deviation of its strands: both sides, nearly all strands.
+/// Width of a strip in standard deviations of its strands: covers nearly all of them, on both sides.
 const SPREAD: f32 = 3.4;
 
-/// Least width of a strip (m): narrower ones look like lines.
+/// Smallest width of a strip (m): narrower ones look like lines.
 const NARROWEST: f32 = 0.6e-3;
 
-/// Largest distance of the anchors of strips of which one lies on the other (wisp radii).
+/// Largest distance of the anchors of two strips of which one lies on the other, in wisp radii.
 const NEIGHBOURS: f32 = 3.0;
 
-/// Sine of the least angle between growth and tip that defines the plane of a strip.
+/// Sine of the smallest angle between growth and tip that defines the plane of a strip.
 const MIN_LEAN: f32 = 0.05;
 
-/// Sine of the least angle between growth and the scalp's normal that defines how a strip lies on it.
+/// Sine of the smallest angle between growth and the scalp's normal that defines how a strip lies on it.
 const MIN_FLAT: f32 = 0.1;
 
-/// Lays strips through the strands of a valid groom.
+/// Fits strips to the strands of a valid groom.
 ///
-/// Model: strands are taken in the groom's order; one that is not near and like an earlier wisp's first
-/// strand begins a new wisp, and then every strand joins the nearest. The joints of a strip are the
-/// means of its strands at equal fractions of their length, moved by half the width to the first edge.
+/// Model: strands are visited in the groom's order; one that is not near and similar to the first strand of an earlier
+/// wisp starts a new wisp. Then every strand joins the nearest wisp. The joints of a strip are the
+/// means of its strands at equal fractions of their length, offset by half the width to the first edge.
 /// Source: `jung2005` 3 combines neighbouring hairs into wisps, without giving a method.
 pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
     settings.validate()?;
@@ -67,7 +67,7 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
         }
         lay(&mut strips, groom, members, settings);
     }
-    // Strips of single strands are not ordered: all are equally thin.
+    // Order the strips, except those of single strands.
     strips.layer = vec![0; wisps.len()];
     if settings.radius > 0.0 {
         strips = lay_in_order(strips, NEIGHBOURS * settings.radius, settings.layers);
@@ -75,18 +75,18 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
     Ok(strips)
 }
 
-/// Sample points of a strand for the gathering.
+/// Sample points of a strand, for the comparison of shapes.
 struct Outline {
     root: Vec3,
     middle: Vec3,
     tip: Vec3,
 }
 
-/// Groups strands into wisps; the first of each group began it.
+/// Groups strands into wisps; the first strand of a wisp is its seed.
 fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
     let outlines: Vec<Outline> = strands.iter().map(outline).collect();
     let cell = |p: Vec3| (p / radius).floor().as_ivec3();
-    // A distance of 1 is the extent of a wisp.
+    // Normalise distances so that 1 is the largest within a wisp.
     let apart = |a: &Outline, b: &Outline| {
         let shape = a.middle.distance(b.middle).max(a.tip.distance(b.tip)) / LIKENESS;
         a.root.distance(b.root).max(shape) / radius
@@ -119,7 +119,7 @@ fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
     let mut wisps: Vec<Vec<u32>> = seeds.iter().map(|&s| vec![s as u32]).collect();
     for (s, o) in outlines.iter().enumerate() {
         let Some((_, w)) = nearest(&grid, &seeds, o) else { continue };
-        // The first one is there already.
+        // Skip seeds, which are members already.
         if seeds.binary_search(&s).is_err() {
             wisps[w as usize].push(s as u32);
         }
@@ -132,7 +132,7 @@ fn outline(line: &[Vec3]) -> Outline {
     Outline { root: points[0], middle: points[1], tip: points[2] }
 }
 
-/// Lays one strip through the strands of a wisp.
+/// Fits one strip to the strands of a wisp.
 fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings) {
     let strands = &groom.strands;
     let first = members[0] as usize;
@@ -145,14 +145,14 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
             .map(|&s| at_equal_arc_length(strands.strand(s as usize), count))
             .collect(),
     };
-    // The middle line; where the strands cancel each other, that of the first.
+    // Average the strands; where the mean degenerates because they cancel each other, use the first.
     let mean = |j: usize| lines.iter().map(|l| l[j]).sum::<Vec3>() / lines.len() as f32;
     let mut middle: Vec<Vec3> = (0..count).map(mean).collect();
     if middle.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST) {
         middle.clone_from(&lines[0]);
     }
-    // Lay it flat on the scalp, with the normal outside. Where hair stands on end, or the scalp is not
-    // known, use its lean (`jung2005` 4.3 step 3): B = T x T_avg.
+    // Orient the strip flat on the scalp, with its normal outwards. Where hair grows along the normal of the scalp, or that
+    // is not known, use the mean direction of the strip: B = T x T_avg (`jung2005` 4.3 step 3).
     let growth = (middle[1] - middle[0]).normalize_or(Vec3::Y);
     let lean = (middle[count - 1] - middle[0]).normalize_or(Vec3::ZERO);
     let scalp = |&s: &u32| groom.roots.get(s as usize).map_or(Vec3::ZERO, RootBinding::normal);
@@ -174,14 +174,14 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
     strip.edges.push(&middle);
     let mut frames = Vec::new();
     strip.rest_frames(0, &mut frames);
-    // The width is the spread of the strands across it.
+    // Set the width by the standard deviation of the strands across it.
     let offsets =
         lines.iter().flat_map(|l| (0..count).map(|j| (l[j] - middle[j]).dot(frames[j].binormal)));
     let variance = offsets.map(|o| o * o).sum::<f32>() / (lines.len() * count) as f32;
     let width = (SPREAD * variance.sqrt()).max(NARROWEST);
     let half = if settings.radius > 0.0 { 0.5 * width } else { 0.0 };
     let edge: Vec<Vec3> = (0..count).map(|j| middle[j] - frames[j].binormal * half).collect();
-    // A sharp bend moved to the edge could leave a segment without length.
+    // Keep the middle line if the offset shortens a segment to nothing, as in a sharp bend.
     let short = edge.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST);
     let edge = if short { middle } else { edge };
     strips.virtual_point.push(edge[0] - growth * edge[0].distance(edge[1]));
@@ -213,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_make_one_wisp_and_others_another() {
+    fn each_tuft_is_one_wisp() {
         let groom = tufts();
         let strips = through_strands(&groom, &Settings::default()).unwrap();
         assert_eq!(strips.count(), 2);
         assert_eq!(strips.validate(18), Ok(()));
         assert!(strips.strip_of_strand[..9].iter().all(|&s| s == 0));
         assert!(strips.strip_of_strand[9..].iter().all(|&s| s == 1));
-        // The strip spans its strands: their middle is half a width from the edge, and the width is
-        // that of the tuft (2 mm) within a factor of two.
+        // The middle of the strands is half a width from the edge, and the width is that of the tuft (2 mm) within a
+        // factor of two.
         let (a, f) = (strips.edges.strand(0)[0], strips.root_frame(0));
         let middle = a + f.binormal * 0.5 * strips.width[0];
         assert!(middle.distance(Vec3::new(0.001, 0.0, 0.001)) < 1e-5, "{middle}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn strands_that_part_do_not_share_a_wisp() {
+    fn strands_that_diverge_are_in_different_wisps() {
         let mut strands = Strands::new();
         strands.push(&[Vec3::ZERO, Vec3::Y * 0.05, Vec3::new(0.1, 0.05, 0.0)]);
         strands.push(&[Vec3::Z * 1e-3, Vec3::Y * 0.05, Vec3::new(-0.1, 0.05, 0.0)]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_settings_are_named() {
+    fn errors_name_the_invalid_setting() {
         let groom = tufts();
         let wrong = Settings { segments: 0, ..Settings::default() };
         assert!(through_strands(&groom, &wrong).unwrap_err().to_string().contains("segments"));

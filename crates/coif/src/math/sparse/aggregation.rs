@@ -1,34 +1,34 @@
-//! Coarse level by unsmoothed aggregation: neighbouring columns as one.
+//! Coarse level by unsmoothed aggregation of neighbouring columns.
 //!
-//! A Gauss-Seidel sweep reduces errors between neighbouring columns; an error that is smooth over many columns takes
-//! as many iterations as there are columns side by side. The Galerkin matrix `P^T A P` of aggregates of about nine
+//! A Gauss-Seidel sweep reduces errors that differ between neighbouring columns; an error that is smooth over many columns
+//! takes as many iterations as the grid is columns wide. The Galerkin matrix `P^T A P` of aggregates of about nine
 //! columns gives the solver its first guess; aggregates may be aggregated again (algebraic multigrid).
 
 use glam::Vec3A;
 
 use super::block_matrix::BlockMatrix;
-use super::colouring::columns_beside;
+use super::colouring::coupled_columns;
 use super::conjugate_gradient::{ColumnScratch, Limits, solve_columns};
 use super::gauss_seidel::BlockGaussSeidel;
 
-/// Fewer columns than this need no coarser level.
+/// Smallest number of columns that gets a coarser level: below, its solve costs more than the iterations that it saves.
 const MIN_COLUMNS: usize = 200;
 
-/// Relative squared residual and largest number of iterations of the coarse solve: it is a first guess.
+/// Relative squared residual and largest number of iterations of the coarse solve, loose because it is a first guess.
 const LIMITS: Limits<'_> = Limits { absolute: &[], relative: 1e-4, iterations: 20 };
 
-/// Target of a block of the fine matrix.
+/// Block of the coarse matrix that a block of the fine matrix is added to.
 #[derive(Debug, Clone, Copy)]
-enum Goal {
-    /// Onto the diagonal, with its mirror.
+enum Target {
+    /// A diagonal block, together with the transposed block.
     Diagonal(u32),
-    /// Into a lower block.
+    /// A lower block.
     Lower(u32),
-    /// Into a lower block, transposed.
-    Turned(u32),
+    /// A lower block, transposed.
+    Transposed(u32),
 }
 
-/// The matrix of groups of columns, and one coarser still.
+/// The matrix of groups of columns, and the next coarser level.
 #[derive(Debug, Clone)]
 pub(crate) struct CoarseLevel {
     matrix: BlockMatrix,
@@ -36,7 +36,7 @@ pub(crate) struct CoarseLevel {
     /// Per unknown of the fine matrix: the unknown of its group, on the same level.
     of: Vec<u32>,
     /// Per lower block of the fine matrix, in its order.
-    goals: Vec<Goal>,
+    targets: Vec<Target>,
     residual: Vec<Vec3A>,
     change: Vec<Vec3A>,
     scratch: ColumnScratch,
@@ -52,7 +52,7 @@ impl CoarseLevel {
         }
         let group = groups(matrix, starts);
         let groups = group.iter().map(|&g| g as usize + 1).max().unwrap_or(0);
-        // A group is as long as its longest column.
+        // Give each group the length of its longest column.
         let mut lengths = vec![0; groups];
         for (column, &g) in group.iter().enumerate() {
             let length = &mut lengths[g as usize];
@@ -73,12 +73,12 @@ impl CoarseLevel {
         let total = coarse_starts[groups] as usize;
         let pinned = |v: u32| coarse_starts.binary_search(&v).is_ok();
         let coarse = BlockMatrix::new(total, lower.iter().copied(), pinned);
-        let goals = lower
+        let targets = lower
             .iter()
             .map(|&[a, b]| match a.cmp(&b) {
-                std::cmp::Ordering::Equal => Goal::Diagonal(a),
-                std::cmp::Ordering::Greater => Goal::Lower(coarse.place(a, b)),
-                std::cmp::Ordering::Less => Goal::Turned(coarse.place(a, b)),
+                std::cmp::Ordering::Equal => Target::Diagonal(a),
+                std::cmp::Ordering::Greater => Target::Lower(coarse.place(a, b)),
+                std::cmp::Ordering::Less => Target::Transposed(coarse.place(a, b)),
             })
             .collect();
         let columns = BlockGaussSeidel::new(&coarse, &coarse_starts);
@@ -86,7 +86,7 @@ impl CoarseLevel {
             scratch: ColumnScratch::new(&columns, total),
             columns,
             of,
-            goals,
+            targets,
             residual: vec![Vec3A::ZERO; total],
             change: vec![Vec3A::ZERO; total],
             coarser: Self::new(&coarse, &coarse_starts).map(Box::new),
@@ -96,20 +96,19 @@ impl CoarseLevel {
 
     /// Sets the values from a matrix whose lower half is filled.
     ///
-    /// Model: all unknowns of a group on a level move alike, `P^T A P` with ones in P.
+    /// Model: `P^T A P` with piecewise constant prolongation P: all unknowns of a group on a level have the same value.
     pub(crate) fn fill(&mut self, fine: &BlockMatrix) {
         self.matrix.clear();
         for (v, &to) in self.of.iter().enumerate() {
             self.matrix.diagonal[to as usize] += fine.diagonal[v];
         }
-        // Lower blocks of all rows lie one after the other.
-        for (goal, block) in self.goals.iter().zip(fine.blocks()) {
-            match *goal {
-                Goal::Diagonal(v) => {
+        for (target, block) in self.targets.iter().zip(fine.blocks()) {
+            match *target {
+                Target::Diagonal(v) => {
                     self.matrix.diagonal[v as usize] += *block + block.transpose();
                 }
-                Goal::Lower(k) => self.matrix.blocks_mut()[k as usize] += *block,
-                Goal::Turned(k) => self.matrix.blocks_mut()[k as usize] += block.transpose(),
+                Target::Lower(k) => self.matrix.blocks_mut()[k as usize] += *block,
+                Target::Transposed(k) => self.matrix.blocks_mut()[k as usize] += block.transpose(),
             }
         }
         self.columns.factor(&self.matrix);
@@ -118,8 +117,7 @@ impl CoarseLevel {
         }
     }
 
-    /// Coarse-level correction: a change of the fine unknowns that removes most of the smooth component of this
-    /// residual.
+    /// Coarse-level correction: a change of the fine unknowns that removes most of the smooth component of `residual`.
     pub(super) fn guess(&mut self, residual: &[Vec3A], change: &mut [Vec3A]) {
         self.residual.fill(Vec3A::ZERO);
         for (r, &to) in residual.iter().zip(&self.of) {
@@ -140,11 +138,11 @@ impl CoarseLevel {
     }
 }
 
-/// Puts every column into a group with its neighbours: columns of which no neighbour belongs to
-/// a group yet found groups, in order; the others join the first group beside them.
+/// Assigns every column to a group of neighbours. Columns without a neighbour in a group become seeds of new groups, in
+/// order, with all their neighbours; the remaining columns join the first neighbouring group.
 fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
     let count = starts.len() - 1;
-    let beside = columns_beside(matrix, starts);
+    let beside = coupled_columns(matrix, starts);
     const NONE: u32 = u32::MAX;
     let mut group = vec![NONE; count];
     let mut next = 0;
@@ -156,10 +154,10 @@ fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
             next += 1;
         }
     }
-    let founded = group.clone();
+    let seeded = group.clone();
     for column in 0..count {
         if group[column] == NONE {
-            let found = beside[column].iter().map(|&c| founded[c as usize]).find(|&g| g != NONE);
+            let found = beside[column].iter().map(|&c| seeded[c as usize]).find(|&g| g != NONE);
             group[column] = found.unwrap_or_else(|| {
                 next += 1;
                 next - 1
@@ -174,9 +172,9 @@ mod tests {
     use super::super::grid::Grid;
     use super::*;
 
-    /// The coarse product is the fine one, restricted and prolongated.
+    /// The coarse product is the fine product of the prolongated vector, restricted.
     #[test]
-    fn the_coarse_matrix_is_the_fine_one_of_groups() {
+    fn the_coarse_matrix_is_the_galerkin_product() {
         let Grid { matrix: fine, starts } = Grid::new([16, 15], |_| 5);
         let mut coarse = CoarseLevel::new(&fine, &starts).unwrap();
         coarse.fill(&fine);

@@ -1,9 +1,9 @@
 //! The blocks between columns, packed into bands for the sweeps of block Gauss-Seidel.
 //!
-//! An unknown is coupled to unknowns of other columns on its own level and on the levels next to it. So two
-//! columns side by side share up to three bands of blocks, one per shift of the level, and a product is
-//! taken eight levels at a time. Blocks are kept once for both columns, as whole numbers of sixteen bits in units
-//! of their largest: a sweep reads two fifths of what it would in [`BlockMatrix`].
+//! An unknown is coupled to unknowns of other columns on its own level and on adjacent levels. So two coupled
+//! columns have up to three bands of blocks in common, one per shift of the level, and a product is
+//! taken eight levels at a time. Blocks are stored once for both columns, as 16-bit integers relative to the largest
+//! element of the block: a sweep reads two fifths of the bytes that it would read in [`BlockMatrix`].
 
 use std::ops::Range;
 
@@ -12,33 +12,32 @@ use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 use super::block_matrix::BlockMatrix;
 use super::lanes::{LANES, Slot, transpose};
 
-/// Levels that are worked on together: as many as there are lanes, so that levels and columns change places.
+/// Levels that are processed together: the number of lanes, so that a square of levels and columns is transposed.
 const GROUP: usize = LANES;
 
-/// Where the first unknown after the pinned one of a column lies in each of its three rows of numbers; what is before
-/// it stays zero.
-const AHEAD: usize = GROUP;
+/// Zeros before the first unknown after the pinned one, in each of the three rows of a column.
+const PADDING: usize = GROUP;
 
-/// Largest whole number of a block.
+/// Largest integer of a block.
 const LARGEST: f32 = i16::MAX as f32;
 
-/// Added to a number that sixteen bits can hold, this leaves that number, rounded to the nearest whole one, in the
-/// lowest bits.
+/// 1.5 * 2^23: the lowest 16 bits of the sum of this and a number in the range of `i16` are the number, rounded to the
+/// nearest integer.
 const ROUND: f32 = 12_582_912.0;
 
-/// Where the unknowns of a column lie in a [`Rows`].
+/// Place of the unknowns of a column in a [`Rows`].
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
-    /// First number.
+    /// Index of its first number.
     first: u32,
-    /// Unknowns after the pinned one, in groups.
+    /// Number of groups of unknowns after the pinned one.
     groups: u32,
 }
 
 /// Blocks between two columns with one shift of the level.
 #[derive(Debug, Clone, Copy)]
 struct Band {
-    /// The column that comes first in a sweep, and the other.
+    /// The earlier column in a forward sweep, and the later one.
     columns: [u32; 2],
     /// Level in the earlier column less that in the later one: -1, 0 or 1.
     shift: i32,
@@ -49,14 +48,14 @@ struct Band {
 /// Eight blocks of a band.
 #[derive(Debug, Clone, Copy, Default)]
 struct Blocks {
-    /// What a number of each block stands for. A block may be thousands of times larger than
-    /// the others: rounded in its units, they would no longer belong to a positive definite matrix.
+    /// Scale of each block. A block may be thousands of times larger than the others: rounded with its scale, they would
+    /// no longer belong to a positive definite matrix.
     units: [f32; GROUP],
-    /// For every element, column by column, eight numbers.
+    /// Eight integers per element, in column-major order.
     elements: [[i16; GROUP]; 9],
 }
 
-/// One vector per unknown, column by column as rows of x, of y and of z: what products are taken of.
+/// One vector per unknown, stored per column as a row of x, one of y and one of z: the operand of products.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows(pub(super) Vec<f32>);
 
@@ -66,19 +65,19 @@ pub(super) struct Bands {
     shapes: Vec<Shape>,
     /// In the order of later columns.
     bands: Vec<Band>,
-    /// Per column: its bands with columns before it.
+    /// Per column: its bands with earlier columns.
     lower: Vec<Range<u32>>,
-    /// Bands in the order of earlier columns, and per column those with columns after it, by shift.
+    /// Bands in the order of earlier columns, and per column those with later columns, by shift.
     upper: Vec<u32>,
     uppers: Vec<[Range<u32>; 3]>,
     blocks: Vec<Blocks>,
-    /// Like `blocks`: the places in the matrix; none is the total.
+    /// Per block of `blocks`: its index in the matrix, or the number of blocks where there is none.
     sources: Vec<[u32; GROUP]>,
     level: Level,
 }
 
 impl Bands {
-    /// For a matrix whose columns start at these unknowns, gone through in the given order.
+    /// For a matrix whose columns start at the unknowns `starts`; `order` is that of a forward sweep.
     pub(super) fn new(matrix: &BlockMatrix, starts: &[u32], order: &[u32]) -> Self {
         let count = order.len();
         let mut all = Self {
@@ -99,9 +98,9 @@ impl Bands {
             rank[column as usize] = place;
             let groups = (ends[1] - ends[0]).saturating_sub(1).div_ceil(GROUP as u32);
             all.shapes[column as usize] = Shape { first: total, groups };
-            total += 3 * (AHEAD as u32 + groups * GROUP as u32);
+            total += 3 * (PADDING as u32 + groups * GROUP as u32);
         }
-        // Every block between two columns, as place of the later column, columns, shift, level, block.
+        // Collect every block between two columns: rank of the later column, columns, shift, level, block.
         let mut found: Vec<(usize, [u32; 2], i32, u32, u32)> = Vec::new();
         for row in 0..matrix.rows() {
             for k in matrix.lower(row) {
@@ -122,6 +121,7 @@ impl Bands {
                 });
             }
         }
+        // Make a band of the blocks with the same columns and shift, by the later column.
         found.sort_unstable();
         let none = matrix.block_count() as u32;
         for same in found.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
@@ -136,6 +136,7 @@ impl Bands {
             all.bands.push(Band { columns, shift, first: first as u32 });
             extend(&mut all.lower[columns[1] as usize], all.bands.len() as u32 - 1);
         }
+        // Index the bands by the earlier column and the shift.
         all.blocks = vec![Blocks::default(); all.sources.len()];
         all.upper = (0..all.bands.len() as u32).collect();
         let key = |b: &Band| (rank[b.columns[0] as usize], b.shift);
@@ -149,9 +150,9 @@ impl Bands {
 
     /// Zero for every unknown.
     pub(super) fn rows(&self) -> Rows {
-        let end = |s: &Shape| s.first as usize + 3 * (AHEAD + s.groups as usize * GROUP);
+        let end = |s: &Shape| s.first as usize + 3 * (PADDING + s.groups as usize * GROUP);
         let end = self.shapes.iter().map(end).max().unwrap_or(0);
-        // A group may begin after its column where the other column is longer.
+        // A group may start beyond the end of its column where the other column is longer.
         Rows(vec![0.0; end + self.longest() + 2 * GROUP])
     }
 
@@ -165,7 +166,7 @@ impl Bands {
     #[inline(always)]
     pub(super) fn place(&self, column: usize) -> (usize, usize) {
         let shape = self.shapes[column];
-        (shape.first as usize + AHEAD, AHEAD + shape.groups as usize * GROUP)
+        (shape.first as usize + PADDING, PADDING + shape.groups as usize * GROUP)
     }
 
     /// Bytes of all blocks.
@@ -187,17 +188,17 @@ impl Bands {
                     let groups = self.shapes[band.columns[1] as usize].groups as usize;
                     let range = band.first as usize..band.first as usize + groups;
                     let sources = &self.sources[range.clone()];
-                    // The matrix has the block of the columns' other order.
-                    let turned = band.columns[0] > band.columns[1];
+                    // Transpose where the matrix has the block with row and column exchanged.
+                    let transposed = band.columns[0] > band.columns[1];
                     for (blocks, sources) in self.blocks[range].iter_mut().zip(sources) {
-                        fill_blocks(blocks, sources, matrix, turned);
+                        fill_blocks(blocks, sources, matrix, transposed);
                     }
                 }
             },
         );
     }
 
-    /// Contributions of the columns before each of these: the sum of blocks times `x`, one column per lane.
+    /// Contributions of the earlier columns to each of `columns`: the sum of blocks times `x`, one column per lane.
     #[inline(always)]
     pub(super) fn add_before<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
         let groups = self.groups(columns);
@@ -221,10 +222,11 @@ impl Bands {
         lanes_from_columns(simd, &mut sum[..groups * GROUP]);
     }
 
-    /// The same of the columns after each of these, whose blocks are transposed.
+    /// Contributions of the later columns to each of `columns`: the sum of transposed blocks times `x`, one column per
+    /// lane.
     ///
-    /// Blocks lie by the levels of the later column: with a shift, two groups of them share a group of the
-    /// earlier column.
+    /// Blocks are indexed by the levels of the later column: with a shift, two groups of them contribute to a group of
+    /// the earlier column.
     #[inline(always)]
     pub(super) fn add_after<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
         let zero = [f32x8::splat(simd, 0.0); 3];
@@ -250,7 +252,7 @@ impl Bands {
         lanes_from_columns(simd, &mut sum[..groups * GROUP]);
     }
 
-    /// The product of transposed blocks of some bands with a group of vectors.
+    /// Sum over some bands of the products of transposed blocks with a group of vectors.
     #[inline(always)]
     fn product_after<S: Simd>(
         &self,
@@ -279,7 +281,7 @@ impl Bands {
         columns.iter().map(|&c| self.shapes[c as usize].groups as usize).max().unwrap_or(0)
     }
 
-    /// Puts vectors of these columns, one per lane, into rows. What is after the end of a column is zero.
+    /// Stores vectors of these columns, one per lane, in rows. `from` is zero beyond the end of a column.
     #[inline(always)]
     pub(super) fn put<S: Simd>(&self, simd: S, columns: &[u32], from: &[Slot], rows: &mut Rows) {
         for (group, slots) in from.as_chunks::<GROUP>().0.iter().enumerate() {
@@ -299,7 +301,12 @@ impl Bands {
 
 /// Packs eight blocks.
 #[inline(always)]
-fn fill_blocks(blocks: &mut Blocks, sources: &[u32; GROUP], matrix: &BlockMatrix, turned: bool) {
+fn fill_blocks(
+    blocks: &mut Blocks,
+    sources: &[u32; GROUP],
+    matrix: &BlockMatrix,
+    transposed: bool,
+) {
     let none = matrix.block_count() as u32;
     let (mut values, mut scales) = ([[0.0f32; GROUP]; 9], [0.0; GROUP]);
     blocks.units = [0.0; GROUP];
@@ -309,7 +316,7 @@ fn fill_blocks(blocks: &mut Blocks, sources: &[u32; GROUP], matrix: &BlockMatrix
             for (row, value) in values.iter_mut().zip(block.to_cols_array()) {
                 row[lane] = value;
             }
-            // The largest element of a block is the largest number.
+            // Scale the block so that its largest element becomes the largest integer.
             let columns = [block.x_axis.abs(), block.y_axis.abs(), block.z_axis.abs()];
             let largest = columns[0].max(columns[1]).max(columns[2]).max_element();
             if largest > 0.0 {
@@ -318,14 +325,14 @@ fn fill_blocks(blocks: &mut Blocks, sources: &[u32; GROUP], matrix: &BlockMatrix
         }
     }
     for (element, values) in values.iter().enumerate() {
-        let element = if turned { 3 * (element % 3) + element / 3 } else { element };
+        let element = if transposed { 3 * (element % 3) + element / 3 } else { element };
         for ((to, value), scale) in blocks.elements[element].iter_mut().zip(values).zip(&scales) {
             *to = (value * scale + ROUND).to_bits() as i16;
         }
     }
 }
 
-/// Lets a range end after `last`.
+/// Extends a range to include `last`; an empty range becomes `last` alone.
 fn extend(range: &mut Range<u32>, last: u32) {
     *range = if range.end == 0 { last..last + 1 } else { range.start..last + 1 };
 }
@@ -335,7 +342,7 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// Reads eight vectors that lie one after the other in rows.
+/// Reads eight consecutive vectors of rows.
 #[inline(always)]
 fn read<S: Simd>(simd: S, rows: &[f32], at: usize, stride: usize) -> [f32x8<S>; 3] {
     [
@@ -375,12 +382,12 @@ fn add<S: Simd>(
     mut total: [f32x8<S>; 3],
     blocks: &Blocks,
     x: [f32x8<S>; 3],
-    turned: bool,
+    transposed: bool,
 ) -> [f32x8<S>; 3] {
     let unit = f32x8::from_slice(simd, &blocks.units);
     let x = [x[0] * unit, x[1] * unit, x[2] * unit];
     for (i, total) in total.iter_mut().enumerate() {
-        let at = if turned { [3 * i, 3 * i + 1, 3 * i + 2] } else { [i, 3 + i, 6 + i] };
+        let at = if transposed { [3 * i, 3 * i + 1, 3 * i + 2] } else { [i, 3 + i, 6 + i] };
         *total += widen(simd, &blocks.elements[at[0]]) * x[0]
             + widen(simd, &blocks.elements[at[1]]) * x[1]
             + widen(simd, &blocks.elements[at[2]]) * x[2];
@@ -388,7 +395,7 @@ fn add<S: Simd>(
     total
 }
 
-/// Eight whole numbers as numbers.
+/// Converts eight integers to floating point.
 #[inline(always)]
 fn widen<S: Simd>(simd: S, from: &[i16; GROUP]) -> f32x8<S> {
     let mut numbers = [0.0; GROUP];
@@ -398,7 +405,7 @@ fn widen<S: Simd>(simd: S, from: &[i16; GROUP]) -> f32x8<S> {
     f32x8::from_slice(simd, &numbers)
 }
 
-/// Turns eight columns with eight levels each into eight levels of eight columns, group by group.
+/// Transposes eight columns of eight levels to eight levels of eight columns, group by group.
 #[inline(always)]
 fn lanes_from_columns<S: Simd>(simd: S, sum: &mut [Slot]) {
     for slots in sum.as_chunks_mut::<GROUP>().0 {
@@ -416,10 +423,10 @@ mod tests {
     use super::super::grid::Grid;
     use super::*;
 
-    /// Every block equals that of the matrix but for a part in 65,534 of its own largest element, however large
+    /// Every block equals that of the matrix up to 1/65,534 of its own largest element, however large
     /// the other blocks of its band are.
     #[test]
-    fn light_blocks_are_as_sharp_as_heavy_ones() {
+    fn the_relative_precision_of_a_block_does_not_depend_on_its_neighbours() {
         let grid = Grid::new([4, 3], |_| 11);
         let order: Vec<u32> = (0..grid.columns() as u32).rev().collect();
         let Grid { mut matrix, starts } = grid;
@@ -432,7 +439,7 @@ mod tests {
         bands.fill(&matrix);
         let mut checked = 0;
         for band in &bands.bands {
-            let turned = band.columns[0] > band.columns[1];
+            let transposed = band.columns[0] > band.columns[1];
             let groups = bands.shapes[band.columns[1] as usize].groups as usize;
             let range = band.first as usize..band.first as usize + groups;
             for (blocks, sources) in bands.blocks[range.clone()].iter().zip(&bands.sources[range]) {
@@ -444,7 +451,7 @@ mod tests {
                         continue;
                     }
                     let block = matrix.blocks()[k as usize];
-                    let block = if turned { block.transpose() } else { block };
+                    let block = if transposed { block.transpose() } else { block };
                     let largest =
                         block.to_cols_array().iter().fold(0.0, |m: f32, e| m.max(e.abs()));
                     assert!(packed.abs_diff_eq(block, largest / 65_000.0), "{k}: {packed} {block}");

@@ -1,24 +1,24 @@
 //! A symmetric sparse matrix of 3x3 blocks (block compressed sparse rows), one row of blocks per unknown.
 //!
-//! The pattern is fixed when the matrix is built; its user fills the diagonal and the lower half, and there is no
-//! upper one. Unknowns are numbered column after column, so that the blocks along a column lie next to the
-//! diagonal. A block is three padded columns (48 bytes): a product takes four numbers at a time. Elements are
-//! summed up here; the solver reads a copy that is packed tighter (`bands.rs`).
+//! The sparsity pattern is fixed when the matrix is built; the caller fills the diagonal and the lower half, the upper
+//! half is not stored. Unknowns are numbered column after column, so that the blocks along a column are next to the
+//! diagonal. A block is three padded columns (48 bytes), so that a product takes four numbers at a time. Elements are
+//! accumulated here; the solver reads a compressed copy (`bands.rs`).
 
 use glam::{Mat3A, Vec3A};
 
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BlockMatrix {
-    /// Where the lower half of each row starts among the places beside the diagonal, and the total.
+    /// First off-diagonal place of the lower half of each row, and the total.
     lowers: Vec<u32>,
-    /// The same of the upper half of each row: all upper halves come after all lower ones.
+    /// First off-diagonal place of the upper half of each row; all upper halves follow all lower ones.
     uppers: Vec<u32>,
     /// Column of each place.
     columns: Vec<u32>,
-    /// Blocks of the lower half, row by row and left to right; then one that nothing reads.
+    /// Blocks of the lower half, row by row and left to right; then a dummy that is written but never read.
     blocks: Vec<Mat3A>,
-    /// Per place of the upper half: the lower block that is its mirror image.
+    /// Per place of the upper half: the lower block that is its transpose.
     mirrors: Vec<u32>,
     /// Blocks on the diagonal.
     pub(crate) diagonal: Vec<Mat3A>,
@@ -37,7 +37,7 @@ impl BlockMatrix {
             .filter(|&[a, b]| a != b && !pinned(a) && !pinned(b))
             .flat_map(|[a, b]| [[a, b], [b, a]])
             .collect();
-        // The lower half first, each half row by row.
+        // Sort by half, lower first, then by row and column.
         all.sort_unstable_by_key(|&[row, column]| (column > row, row, column));
         all.dedup();
         let (mut lowers, mut uppers) = (vec![0; unknowns + 1], vec![0; unknowns + 1]);
@@ -69,41 +69,40 @@ impl BlockMatrix {
         matrix
     }
 
-    /// How many rows of blocks.
+    /// Number of rows of blocks.
     pub(crate) fn rows(&self) -> usize {
         self.diagonal.len()
     }
 
-    /// How many blocks below the diagonal.
+    /// Number of blocks below the diagonal.
     pub(crate) fn block_count(&self) -> usize {
         self.blocks.len().saturating_sub(1)
     }
 
-    /// How many places beside the diagonal, below and above.
+    /// Number of off-diagonal places, below and above.
     pub(crate) fn place_count(&self) -> usize {
         self.columns.len()
     }
 
-    /// Index of the lower block of a pair, in either order; that of a block that nothing reads for a pair
-    /// without one.
+    /// Index of the lower block of a pair, in either order; that of the dummy block for a pair without one.
     pub(crate) fn place(&self, a: u32, b: u32) -> u32 {
         self.find(a.max(b), a.min(b)).unwrap_or(self.block_count() as u32)
     }
 
-    /// Place beside the diagonal.
+    /// Off-diagonal place of a row and column.
     fn find(&self, row: u32, column: u32) -> Option<u32> {
         let range = if column < row { self.lower(row as usize) } else { self.upper(row as usize) };
         let at = self.columns[range.clone()].binary_search(&column).ok()?;
         Some((range.start + at) as u32)
     }
 
-    /// Places of a row left of the diagonal: its blocks.
+    /// Places of a row left of the diagonal: indices of its blocks.
     #[inline(always)]
     pub(crate) fn lower(&self, row: usize) -> std::ops::Range<usize> {
         self.lowers[row] as usize..self.lowers[row + 1] as usize
     }
 
-    /// Places of a row right of the diagonal; the blocks are those of other rows.
+    /// Places of a row right of the diagonal; their blocks are stored with other rows.
     #[inline(always)]
     pub(crate) fn upper(&self, row: usize) -> std::ops::Range<usize> {
         self.uppers[row] as usize..self.uppers[row + 1] as usize
@@ -121,7 +120,7 @@ impl BlockMatrix {
         &self.blocks
     }
 
-    /// Blocks of the lower half, to be filled.
+    /// Blocks of the lower half, mutable.
     #[inline(always)]
     pub(crate) fn blocks_mut(&mut self) -> &mut [Mat3A] {
         &mut self.blocks
@@ -133,14 +132,14 @@ impl BlockMatrix {
         self.diagonal.fill(Mat3A::ZERO);
     }
 
-    /// The lower block whose mirror image belongs to a place of the upper half.
+    /// The lower block whose transpose belongs to a place of the upper half.
     #[inline(always)]
     fn mirror(&self, place: usize) -> usize {
         self.mirrors[place - self.block_count()] as usize
     }
 
-    /// Projects a row onto a unit vector: `A_vw^T n` for every block of row v, put at its place, and
-    /// for its diagonal block, which is returned.
+    /// Projects a row onto a unit vector: writes `A_vw^T n` for every off-diagonal block of row v to its place, and
+    /// returns it for the diagonal block.
     pub(crate) fn project_row(&self, v: usize, n: Vec3A, projected: &mut [Vec3A]) -> Vec3A {
         for k in self.lower(v) {
             projected[k] = self.blocks[k].transpose() * n;
@@ -151,7 +150,7 @@ impl BlockMatrix {
         self.diagonal[v].transpose() * n
     }
 
-    /// The row that [`BlockMatrix::project_row`] projected times a vector: `n . (A x)_v`.
+    /// Product of a row projected by [`BlockMatrix::project_row`] with a vector: `n . (A x)_v`.
     pub(crate) fn projected_times(
         &self,
         v: usize,
@@ -166,9 +165,9 @@ impl BlockMatrix {
         sum
     }
 
-    /// Removes the direction `n`, a unit vector, from an unknown's rows and columns: `S A S` with
-    /// `S = 1 - n n^T`, and a positive number on the diagonal so that it stays positive definite. A solution then
-    /// has no component along n where the right-hand side has none.
+    /// Removes the direction `n`, a unit vector, from the row and column of an unknown: `S A S` with
+    /// `S = 1 - n n^T`, plus a positive multiple of `n n^T` on the diagonal so that it stays positive definite. A
+    /// solution then has no component along n where the right-hand side has none.
     pub(crate) fn constrain(&mut self, v: usize, n: Vec3A) {
         for k in self.lower(v) {
             let block = self.blocks[k];
@@ -192,7 +191,7 @@ impl BlockMatrix {
             for k in self.lower(row) {
                 let (block, column) = (&self.blocks[k], self.columns[k] as usize);
                 sum += *block * x[column];
-                // The mirror image: that row has been initialised already.
+                // Add the transposed block; `y[column]` has been set before, because column < row.
                 y[column] += block.transpose() * x[row];
             }
             y[row] = sum;
@@ -210,7 +209,7 @@ pub(crate) fn outer(a: Vec3A, b: Vec3A) -> Mat3A {
 mod tests {
     use super::*;
 
-    /// The removed direction is gone from both sides, and the rest is unchanged.
+    /// The removed direction has no effect from either side, and the rest is unchanged.
     #[test]
     fn a_constrained_matrix_is_filtered_on_both_sides() {
         let pairs = [[0, 1], [2, 1], [0, 2]];
@@ -225,7 +224,7 @@ mod tests {
         let normals = [(0, Vec3A::new(0.6, 0.0, 0.8)), (1, Vec3A::new(0.0, -0.8, 0.6))];
         let x: Vec<Vec3A> = (0..3).map(|i| Vec3A::new(0.4, i as f32, -1.0)).collect();
         let mut whole = vec![Vec3A::ZERO; 3];
-        // Product with the vector filtered, then filtered itself.
+        // Filter the vector, multiply, and filter the product.
         let mut filtered = x.clone();
         normals.iter().for_each(|&(v, n)| filtered[v] = filtered[v] - n * n.dot(filtered[v]));
         matrix.multiply(&filtered, &mut whole);

@@ -1,4 +1,4 @@
-//! Cholesky factors of 3x3 blocks: the pivots of a column's factors.
+//! Cholesky factors of 3x3 blocks: the pivots in the factorisation of a column.
 
 use glam::{Mat3A, Vec3A};
 
@@ -12,10 +12,10 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// The factor of a block, if it is positive definite beyond rounding.
+    /// The factor of a block; `None` if it is not positive definite within rounding.
     #[inline(always)]
     pub(super) fn new(m: Mat3A) -> Option<Self> {
-        /// Fraction of a diagonal element below which its remainder is rounding.
+        /// Smallest ratio of a remainder to its diagonal element: below it, the remainder is rounding error.
         const MIN_PIVOT: f32 = 1e-6;
         let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
         let over0 = 1.0 / a.x.sqrt();
@@ -29,10 +29,10 @@ impl Cholesky {
         fine.then(|| Self { g10, g20, g21, over: [over0, over1, 1.0 / d2.sqrt()] })
     }
 
-    /// `a G^-T`, by substitution. Where a block is a million times stiffer in one direction than across it, a product
-    /// with the inverse would mix the two, and the factors would belong to a matrix that is not positive definite.
+    /// `a G^-T`, by substitution. Where a block is a million times stiffer in one direction than across it, rounding in a
+    /// product with the inverse would mix the two, and the factors would belong to a matrix that is not positive definite.
     #[inline(always)]
-    pub(super) fn divide_turned(&self, a: Mat3A) -> Mat3A {
+    pub(super) fn divide_transposed(&self, a: Mat3A) -> Mat3A {
         let x = a.x_axis * self.over[0];
         let y = (a.y_axis - x * self.g10) * self.over[1];
         let z = (a.z_axis - x * self.g20 - y * self.g21) * self.over[2];
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_is_that_of_its_block() {
+    fn factor_times_its_transpose_is_the_block() {
         for i in 0..50 {
             let at = |k: f32| (i as f32 * k + k).sin();
             let half = Mat3A::from_cols_array(&std::array::from_fn(|j| at(0.7 + j as f32)));
@@ -79,7 +79,7 @@ mod tests {
             assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-3), "{one}");
             assert_eq!((root.y_axis.x, root.z_axis.x, root.z_axis.y), (0.0, 0.0, 0.0));
             assert!(own.divide(half).abs_diff_eq(half * root, 1e-3));
-            assert!(own.divide_turned(half).abs_diff_eq(half * root.transpose(), 1e-3));
+            assert!(own.divide_transposed(half).abs_diff_eq(half * root.transpose(), 1e-3));
         }
         for bad in [Mat3A::ZERO, -Mat3A::IDENTITY, Mat3A::IDENTITY * f32::NAN] {
             assert!(Cholesky::new(bad).is_none());

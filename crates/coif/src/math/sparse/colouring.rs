@@ -1,5 +1,5 @@
-//! Multicolour ordering: which columns are coupled, and groups of columns that are not, which are solved together.
-//! Also the connected components of the matrix: systems that have nothing to do with each other.
+//! Multicolour ordering: groups of columns that are not coupled with each other and can be solved together. Also the
+//! connected components of the matrix, which are independent systems.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::lanes::LANES;
 /// Columns that are solved together.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
-    /// As many as there are.
+    /// At most one per lane.
     pub(super) columns: Vec<u32>,
-    /// One per unknown of the longest column, without its first.
+    /// One slot per unknown of the longest column, without its first.
     pub(super) slots: Range<usize>,
-    /// Per lane: the connected component of its column, or the number of components where there is none.
+    /// Per lane: the connected component of its column, or the number of components in an empty lane.
     pub(super) components: [u32; LANES],
 }
 
 impl Group {
-    /// How many slots there are in whole groups of levels.
+    /// Number of slots, rounded up to whole groups of levels.
     #[inline(always)]
     pub(super) fn whole(&self) -> usize {
         self.slots.len().next_multiple_of(LANES)
@@ -31,11 +31,11 @@ pub(super) fn unknowns(starts: &[u32], column: usize) -> Range<usize> {
     starts[column] as usize + 1..starts[column + 1] as usize
 }
 
-/// How many columns after the first of a group are looked at for more of them. Near ones are good, so that
-/// sweeps still go from one side of the grid to the other.
+/// Number of candidate columns for a group. A larger window fills more lanes, but departs farther from the order of the
+/// columns, in which a sweep propagates across the grid.
 const WINDOW: usize = 4 * LANES;
 
-/// Puts columns into groups of which no two are neighbours, in about the order that they have.
+/// Forms groups of columns that are not coupled, approximately in the order of the columns.
 pub(super) fn groups(beside: &[Vec<u32>], starts: &[u32], component: &[u32]) -> Vec<Group> {
     let none = component.iter().map(|&c| c + 1).max().unwrap_or(0);
     let count = beside.len();
@@ -91,8 +91,8 @@ pub(super) fn components(beside: &[Vec<u32>]) -> Vec<u32> {
     component
 }
 
-/// The other columns that each column is coupled to, in order.
-pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u32>> {
+/// The other columns that each column is coupled to, in ascending order.
+pub(super) fn coupled_columns(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u32>> {
     let count = starts.len() - 1;
     let mut column_of = vec![0u32; matrix.rows()];
     for column in 0..count {
@@ -119,9 +119,9 @@ mod tests {
 
     /// No two columns that are solved together are coupled, and every column is solved once.
     #[test]
-    fn columns_of_a_group_are_no_neighbours() {
+    fn columns_of_a_group_are_not_coupled() {
         let grid = Grid::new([10, 8], |_| 4);
-        let beside = columns_beside(&grid.matrix, &grid.starts);
+        let beside = coupled_columns(&grid.matrix, &grid.starts);
         let component = components(&beside);
         assert!(component.iter().all(|&c| c == 0), "the grid is connected");
         let mut visits = vec![0; grid.columns()];
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_what_hangs_together() {
+    fn components_are_maximal_connected_sets() {
         let beside = [vec![2], vec![], vec![0, 4], vec![5], vec![2], vec![3]];
         assert_eq!(components(&beside), [0, 1, 0, 2, 0, 2]);
     }

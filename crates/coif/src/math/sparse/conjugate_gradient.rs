@@ -1,13 +1,13 @@
 //! Preconditioned conjugate gradients, in variables that are scaled by a Gauss-Seidel sweep over the columns.
 //!
-//! Constraints are in the matrix already ([`super::block_matrix::BlockMatrix::constrain`]). The scaling
-//! is the symmetric Gauss-Seidel preconditioner of [`BlockGaussSeidel`] on both sides, so that plain conjugate
-//! gradients on scaled vectors are preconditioned ones on the others, and an iteration reads the matrix
-//! once.
+//! Constraints are part of the matrix ([`super::block_matrix::BlockMatrix::constrain`]). The scaling
+//! applies the symmetric Gauss-Seidel preconditioner of [`BlockGaussSeidel`] on both sides, so that plain conjugate
+//! gradients on scaled vectors are preconditioned conjugate gradients on the original ones, and an iteration reads the
+//! matrix once.
 //!
 //! Connected components are independent systems that are solved in the same pass: each
-//! has its own step lengths and its own bound. With one bound on the energy of all, the light
-//! ones among heavy ones would have large relative errors, and drift.
+//! has its own step lengths and its own bound. With one bound on the total energy, light components
+//! beside heavy ones would have large relative errors, and drift.
 
 use glam::Vec3A;
 
@@ -40,13 +40,13 @@ pub(crate) struct ColumnScratch {
     ratios: ByLane<f32>,
 }
 
-/// When to stop.
+/// Stopping criteria.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits<'a> {
-    /// A component is done when `r . P r` is below its number here, for the residual r and the preconditioner
-    /// P; 0 where there is none.
+    /// Per component: it has converged when `r . P r` is not above this, for the residual r and the preconditioner
+    /// P; 0 for components beyond the end.
     pub(crate) absolute: &'a [f64],
-    /// A component is done when `r . P r` is below this fraction of what it was at the start.
+    /// A component has converged when `r . P r` is not above this fraction of its initial value.
     pub(crate) relative: f64,
     /// Largest number of iterations.
     pub(crate) iterations: u32,
@@ -76,14 +76,14 @@ impl ColumnScratch {
     }
 }
 
-/// Improves `x` towards `A x = rhs`, of which `residual` is the current residual, until the error is within
-/// the limits. The first unknowns of columns are not changed. The matrix comes with its columns and, if it is large,
-/// with a coarse level; `allowed` projects a change of an unknown on its permitted part.
+/// Improves `x` towards `A x = rhs`, where `residual` is the current residual, until the error is within
+/// the limits. The first unknowns of columns are not changed. The matrix is given with its columns and, if it is large,
+/// with a coarse level; `allowed` projects a change of an unknown onto its permitted directions.
 ///
-/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`BlockGaussSeidel::image`]. S has no more
-/// components than A, so that the parts of a scaled vector are the components' own. The error
+/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`BlockGaussSeidel::image`]. S does not couple
+/// components of A, so that scaled vectors split into the same components. The error
 /// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::modified_conjugate_gradient::solve_constrained`]. The first
-/// guess is that of the coarse level, as long as it removes most of the energy.
+/// guess is that of the coarse level, scaled by a line search, unless that finds no descent.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
 pub(crate) fn solve_columns(
     (matrix, columns, coarse): (&BlockMatrix, &BlockGaussSeidel, Option<&mut CoarseLevel>),
@@ -97,6 +97,7 @@ pub(crate) fn solve_columns(
     let ColumnScratch { residual: r, direction: p, image, solution, sweep, guess, rest, .. } =
         scratch;
     let ColumnScratch { energy, next, target, step, ratio, sums, steps, ratios, .. } = scratch;
+    // Scale the residual, and set the target of each component.
     columns.scale(residual, r, sweep);
     columns.squares(r, sums);
     columns.sum_components(sums, energy);
@@ -107,12 +108,13 @@ pub(crate) fn solve_columns(
     }
     let is_done = |energy: &[f64], target: &[f64]| energy.iter().zip(target).all(|(e, t)| e <= t);
     if let Some(coarse) = coarse.filter(|_| !is_done(energy, target)) {
+        // Take the coarse guess along its permitted directions.
         coarse.guess(residual, guess);
         for i in 0..n {
             guess[i] = allowed(i, guess[i]);
         }
         matrix.multiply(guess, rest);
-        // Line search.
+        // Find the step along the guess by exact line search.
         let (mut along, mut curvature) = (0.0, 0.0);
         for i in 0..n {
             along += f64::from(guess[i].dot(residual[i]));
@@ -135,25 +137,26 @@ pub(crate) fn solve_columns(
     while report.iterations < limits.iterations && !is_done(energy, target) {
         columns.image(p, image, sweep, sums);
         columns.sum_components(sums, next);
-        // A component that has converged, or broken down by rounding, is not changed.
+        // Find the step of each component: 0 where it has converged, or broken down by rounding.
         for (component, step) in step.iter_mut().enumerate() {
             let (energy, curvature) = (energy[component], next[component]);
-            let goes_on = energy > target[component] && curvature > 0.0;
-            *step = if goes_on { (energy / curvature) as f32 } else { 0.0 };
+            let is_active = energy > target[component] && curvature > 0.0;
+            *step = if is_active { (energy / curvature) as f32 } else { 0.0 };
         }
         if step.iter().all(|step| *step == 0.0) {
             break;
         }
+        // Update the residual, then the solution and the direction.
         columns.spread_components(step, steps);
-        columns.take(r, steps, image, sums);
+        columns.subtract_image(r, steps, image, sums);
         columns.sum_components(sums, next);
         for (component, ratio) in ratio.iter_mut().enumerate() {
-            let goes_on = step[component] > 0.0;
-            *ratio = if goes_on { (next[component] / energy[component]) as f32 } else { 0.0 };
+            let is_active = step[component] > 0.0;
+            *ratio = if is_active { (next[component] / energy[component]) as f32 } else { 0.0 };
         }
         columns.spread_components(ratio, ratios);
         energy.copy_from_slice(next);
-        columns.turn(solution, steps, p, ratios, r);
+        columns.update(solution, steps, p, ratios, r);
         report.iterations += 1;
     }
     if report.iterations > 0 {

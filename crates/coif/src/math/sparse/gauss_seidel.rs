@@ -1,8 +1,8 @@
 //! Block symmetric Gauss-Seidel as preconditioner, with the columns of a matrix as blocks (line relaxation).
 //!
 //! The blocks of one column are a band of two beside the diagonal. [`BlockGaussSeidel::factor`] factors these bands
-//! exactly, each column for itself, as `D = F F^T` (banded Cholesky). A forward and a backward sweep over the
-//! columns include the blocks L between a column and those before and after it. The preconditioner stands on both
+//! exactly, column by column, as `D = F F^T` (banded Cholesky). A forward and a backward sweep over the
+//! columns include the blocks L between a column and the earlier and later ones. The preconditioner is split to both
 //! sides of the matrix (`eisenstat1981`), so that an iteration of conjugate gradients reads the matrix once. Columns
 //! that are not coupled are solved eight at a time, one per lane.
 
@@ -14,14 +14,14 @@ use glam::{Mat3A, Vec3A};
 use super::bands::{Bands, Rows};
 use super::block_matrix::BlockMatrix;
 use super::cholesky::Cholesky;
-use super::colouring::{Group, columns_beside, components, groups, unknowns};
+use super::colouring::{Group, components, coupled_columns, groups, unknowns};
 use super::lanes::{Factor, LANES, Slot, load, set_lane, store, zero};
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockGaussSeidel {
-    /// In the order in which sweeps take them.
+    /// In the order of a forward sweep.
     groups: Vec<Group>,
     /// By slot.
     factors: Vec<Factor>,
@@ -65,7 +65,7 @@ impl BlockGaussSeidel {
                 places[v as usize] = [at(1), at(2)];
             }
         }
-        let beside = columns_beside(matrix, starts);
+        let beside = coupled_columns(matrix, starts);
         let component = components(&beside);
         let groups = groups(&beside, starts, &component);
         let order: Vec<u32> = groups.iter().flat_map(|g| g.columns.iter().copied()).collect();
@@ -101,7 +101,7 @@ impl BlockGaussSeidel {
         vec![[T::default(); LANES]; self.groups.len()]
     }
 
-    /// How many connected components there are: columns of different ones are not coupled.
+    /// Number of connected components: columns of different components are not coupled.
     pub(crate) fn component_count(&self) -> usize {
         self.component.iter().map(|&c| c as usize + 1).max().unwrap_or(0)
     }
@@ -123,7 +123,7 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Gives each lane the number of its component.
+    /// Copies the number of each component to its lanes.
     pub(super) fn spread_components(&self, numbers: &[f32], lanes: &mut ByLane<f32>) {
         for (group, lanes) in self.groups.iter().zip(lanes) {
             for (component, lane) in group.components.iter().zip(lanes) {
@@ -139,7 +139,7 @@ impl BlockGaussSeidel {
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
         for group in &self.groups {
             for (lane, &column) in group.columns.iter().enumerate() {
-                // Cholesky factors of the pivots one and two before, and the block of F one below the diagonal before.
+                // Cholesky factors of the previous two pivots, and the previous block of F one below the diagonal.
                 let (mut roots, mut last) = ([Cholesky::default(); 2], Mat3A::ZERO);
                 for (i, v) in unknowns(&self.starts, column as usize).enumerate() {
                     let [one, two] = self.places[v];
@@ -148,19 +148,19 @@ impl BlockGaussSeidel {
                     let mut below = [Mat3A::ZERO; 2];
                     let mut near = one;
                     if i >= 2 {
-                        let far = roots[1].divide_turned(two);
+                        let far = roots[1].divide_transposed(two);
                         below[1] = roots[1].divide(far);
-                        // Subtract the fill-in through the row between.
+                        // Subtract the fill-in.
                         near -= far * last.transpose();
                         pivot -= far * far.transpose();
                     }
                     if i > 0 {
-                        near = roots[0].divide_turned(near);
+                        near = roots[0].divide_transposed(near);
                         below[0] = roots[0].divide(near);
                         pivot -= near * near.transpose();
                     }
                     let root = Cholesky::new(pivot).unwrap_or_else(|| {
-                        // Where rounding makes a pivot indefinite, use that of the diagonal.
+                        // Where rounding makes a pivot indefinite, use the diagonal block.
                         Cholesky::new(matrix.diagonal[v]).unwrap_or_default()
                     });
                     self.factors[group.slots.start + i].set(lane, root.inverse(), below);
@@ -171,9 +171,9 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Applies the inverse of F to the columns of a group, in place.
+    /// Forward substitution: applies `F^-1` to the columns of a group, in place.
     #[inline(always)]
-    fn solve_down<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
+    fn forward_substitution<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
         let (mut back, mut back2) = (zero(simd), zero(simd));
         for (factor, value) in factors.iter().zip(values) {
             let far = load(simd, value) - factor.times(simd, 1, back2);
@@ -183,21 +183,21 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Applies the inverse of F^T to the columns of a group, in place.
+    /// Back substitution: applies `F^-T` to the columns of a group, in place.
     #[inline(always)]
-    fn solve_up<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
+    fn back_substitution<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
         // Contributions of this row and the one below it to the rows above.
         let (mut here, mut next) = (zero(simd), zero(simd));
         for (factor, value) in factors.iter().zip(values).rev() {
-            let x = factor.inverse_turned_times(simd, load(simd, value)) - here;
+            let x = factor.inverse_transposed_times(simd, load(simd, value)) - here;
             store(x, value);
-            here = next + factor.turned_times(simd, 0, x);
-            next = factor.turned_times(simd, 1, x);
+            here = next + factor.transposed_times(simd, 0, x);
+            next = factor.transposed_times(simd, 1, x);
         }
     }
 
     /// Transforms a residual to the variables of [`BlockGaussSeidel::image`]: `scaled = F^T (D + L)^-1 r`, with L the
-    /// coupling of a column to those before it.
+    /// coupling of a column to earlier ones.
     pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Slot], sweep: &mut Sweep) {
         for group in &self.groups {
             for (k, &column) in group.columns.iter().enumerate() {
@@ -222,22 +222,22 @@ impl BlockGaussSeidel {
                     for (scaled, sum) in scaled.iter_mut().zip(&*sum) {
                         store(load(simd, scaled) - load(simd, sum), scaled);
                     }
-                    Self::solve_down(simd, factors, scaled);
+                    Self::forward_substitution(simd, factors, scaled);
                     sum[..scaled.len()].copy_from_slice(scaled);
-                    Self::solve_up(simd, factors, &mut sum[..scaled.len()]);
+                    Self::back_substitution(simd, factors, &mut sum[..scaled.len()]);
                     self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
                 }
             },
         );
     }
 
-    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Leaves
-    /// `p . image` in `curvature`.
+    /// Product of the matrix in scaled variables with `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Writes
+    /// `p . image` to `curvature`.
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because `A = (D + L) + (D +
     /// L)^T - D`, one backward and one forward sweep give the image, at half the cost of the product with A followed by
     /// the preconditioner. Source: `eisenstat1981`, with blocks. Symbols: y of the backward sweep is `F^-1` times the
-    /// contributions of columns after this one, so that `F^T (D + L)^-T F p = p - y`.
+    /// contributions of later columns, so that `F^T (D + L)^-T F p = p - y`.
     pub(super) fn image(
         &self,
         p: &[Slot],
@@ -267,7 +267,7 @@ impl BlockGaussSeidel {
                     let factors = &self.factors[group.slots.clone()];
                     let (p, image) = (&p[group.slots.clone()], &mut image[group.slots.clone()]);
                     self.bands.add_before(simd, &group.columns, second, sum);
-                    Self::solve_down(simd, factors, &mut sum[..p.len()]);
+                    Self::forward_substitution(simd, factors, &mut sum[..p.len()]);
                     for (k, added) in added[group.slots.clone()].iter().enumerate() {
                         let taken = load(simd, &sum[k]);
                         let p = load(simd, &p[k]);
@@ -276,14 +276,14 @@ impl BlockGaussSeidel {
                         add_to(curvature, p.dot(left));
                         store(load(simd, added) - taken, &mut sum[k]);
                     }
-                    Self::solve_up(simd, factors, &mut sum[..p.len()]);
+                    Self::back_substitution(simd, factors, &mut sum[..p.len()]);
                     self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
                 }
             },
         );
     }
 
-    /// The backward sweep: `plain = (D + L)^-T F p`, and the contributions that it added.
+    /// The backward sweep: `plain = (D + L)^-T F p`, and the contributions y to `added`.
     #[inline(always)]
     fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
         let Sweep { plain, added, sum, .. } = sweep;
@@ -291,17 +291,17 @@ impl BlockGaussSeidel {
             let factors = &self.factors[group.slots.clone()];
             let (p, added) = (&p[group.slots.clone()], &mut added[group.slots.clone()]);
             self.bands.add_after(simd, &group.columns, plain, sum);
-            Self::solve_down(simd, factors, &mut sum[..p.len()]);
+            Self::forward_substitution(simd, factors, &mut sum[..p.len()]);
             added.copy_from_slice(&sum[..p.len()]);
             for (p, sum) in p.iter().zip(&mut *sum) {
                 store(load(simd, p) - load(simd, sum), sum);
             }
-            Self::solve_up(simd, factors, &mut sum[..p.len()]);
+            Self::back_substitution(simd, factors, &mut sum[..p.len()]);
             self.bands.put(simd, &group.columns, &sum[..group.whole()], plain);
         }
     }
 
-    /// Adds `(D + L)^-T F p` to `x`: `p` in the variables of the matrix.
+    /// Adds `(D + L)^-T F p` to `x`: transforms `p` back to the variables of the matrix.
     pub(super) fn add_plain(&self, p: &[Slot], x: &mut [Vec3A], sweep: &mut Sweep) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
@@ -316,7 +316,7 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// The sums of the squares of all vectors, by lane.
+    /// The sum of the squared lengths of all vectors, by lane.
     pub(super) fn squares(&self, r: &[Slot], sums: &mut ByLane<f64>) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
@@ -332,8 +332,8 @@ impl BlockGaussSeidel {
         ));
     }
 
-    /// Subtracts `step * image` from `r`; the sums of the squares of the result go to `sums`.
-    pub(super) fn take(
+    /// Subtracts `step * image` from `r`, and writes the sum of the squares of the result to `sums`.
+    pub(super) fn subtract_image(
         &self,
         r: &mut [Slot],
         steps: &ByLane<f32>,
@@ -357,8 +357,8 @@ impl BlockGaussSeidel {
         ));
     }
 
-    /// Adds `step * p` to `x`, and makes `p` the next direction `r + ratio * p`.
-    pub(super) fn turn(
+    /// Adds `step * p` to `x`, and sets `p` to the next direction `r + ratio * p`.
+    pub(super) fn update(
         &self,
         x: &mut [Slot],
         steps: &ByLane<f32>,
@@ -387,14 +387,14 @@ impl BlockGaussSeidel {
     /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`BlockGaussSeidel::image`]
     /// and those of the solver around it.
     pub(crate) fn bytes(&self) -> usize {
-        /// Times that vectors are read or written: 6 in the backward sweep (p, added, plain), 6 in the forward one, 8
-        /// in between.
+        /// Number of times that a vector is read or written: 6 in the backward sweep (p, added, plain), 6 in the forward
+        /// sweep, 8 in the updates between them.
         const VECTORS: usize = 20;
         let factor = 2 * size_of::<Factor>() + VECTORS * size_of::<Slot>();
         2 * self.bands.bytes() + self.factors.len() * factor
     }
 
-    /// How many columns.
+    /// Number of columns.
     pub(crate) fn columns(&self) -> usize {
         self.starts.len() - 1
     }
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_for_themselves_are_solved_exactly() {
+    fn uncoupled_columns_are_solved_exactly() {
         let grid = Grid::new([2, 2], |_| 7);
         let rhs = grid.vector(0.4);
         let Grid { matrix: mut whole, starts } = grid;
@@ -454,11 +454,10 @@ mod tests {
         }
     }
 
-    /// The image in scaled variables belongs to the matrix: scaling the product with a direction in the
-    /// variables of the matrix gives it.
+    /// The image equals the product of the matrix with the unscaled direction, scaled.
     #[test]
     fn an_image_is_the_scaled_product_with_the_matrix() {
-        // Columns of different length side by side, so that groups of them are neither full nor even.
+        // Neighbouring columns have different lengths, so that groups are partly filled.
         let uneven = Grid::new([7, 6], |column| [3, 8, 9, 17][column as usize / 3 % 4]);
         for grid in [Grid::new([3, 3], |_| 4), uneven] {
             let whole = &grid.matrix;
@@ -492,7 +491,7 @@ mod tests {
                     }
                 }
                 assert!(curvature > 0.0 && (curvature - dot(&p, &image)).abs() < 1e-3);
-                // Conjugate gradients need it symmetric.
+                // Conjugate gradients need a symmetric operator.
                 let (q, other, _) = direction(seed as f32 * 0.7 + 1.0);
                 let (one, other) = (dot(&q, &image), dot(&p, &other));
                 assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");

@@ -1,10 +1,10 @@
-//! Positive definite systems for tests: a grid of columns, each coupled with the six around it.
+//! Positive definite systems for tests: a grid of columns, each coupled with six neighbours.
 
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::block_matrix::BlockMatrix;
 
-/// A matrix and where its columns start.
+/// A matrix and the first unknowns of its columns.
 pub(super) struct Grid {
     pub(super) matrix: BlockMatrix,
     /// First unknown of every column, and the total.
@@ -12,10 +12,10 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// `width` by `depth` columns of this many unknowns after the first.
+    /// `width` by `depth` columns; `length` gives the number of unknowns after the first.
     ///
-    /// A row has at most 22 blocks beside the diagonal with elements of at most 0.03, that is 1.98 in absolute
-    /// values: less than the smallest element of the diagonal, so that the matrix is positive definite.
+    /// A row has at most 22 off-diagonal blocks with elements of at most 0.03: absolute values that sum to at most 1.98,
+    /// less than the smallest element of the diagonal, so that the matrix is positive definite.
     pub(super) fn new([width, depth]: [u32; 2], length: impl Fn(u32) -> u32) -> Self {
         let mut starts = vec![0];
         for column in 0..width * depth {
@@ -54,12 +54,12 @@ impl Grid {
         Self { matrix, starts }
     }
 
-    /// How many columns.
+    /// Number of columns.
     pub(super) fn columns(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Something for every unknown that is not pinned.
+    /// A vector with non-zero values for the unknowns that are not pinned.
     pub(super) fn vector(&self, seed: f32) -> Vec<Vec3A> {
         let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
         let is_pinned = |i: usize| self.starts.contains(&(i as u32));

@@ -1,15 +1,15 @@
 //! Vectors and factors of eight columns side by side, one column per lane.
 //!
-//! A slot holds what eight columns have at the same number of unknowns from their first. Every function is
-//! `inline(always)`, so that it is compiled for the instruction set of the sweep around it; nothing is fused, so that
-//! the bits are the same for all of them.
+//! A slot holds one vector of each of eight columns, all on the same level. Every function is
+//! `inline(always)`, so that it is compiled for the instruction set of its caller. Multiplications and additions are not
+//! fused, so that all instruction sets give the same bits.
 
 use fearless_simd::{Simd, SimdBase, f32x8};
 use glam::{Mat3A, Vec3A};
 
 use crate::math::lanes::Vec3x8;
 
-/// Columns side by side.
+/// Columns that are solved together.
 pub(super) const LANES: usize = 8;
 
 /// Vectors of eight unknowns: all x, all y, all z.
@@ -52,7 +52,7 @@ pub(super) fn set_lane(slot: &mut Slot, lane: usize, value: Vec3A) {
     (slot[0][lane], slot[1][lane], slot[2][lane]) = (value.x, value.y, value.z);
 }
 
-/// Rows into columns.
+/// Transposes eight rows of eight numbers.
 ///
 /// Model: each of three rounds interleaves the first half of the rows with the second.
 #[inline(always)]
@@ -76,9 +76,9 @@ pub(super) fn transpose<S: Simd>(simd: S, mut rows: [f32x8<S>; LANES]) -> [f32x8
 /// One row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Factor {
-    /// Inverse of the block of G, a lower triangle, column by column.
+    /// Inverse of the block of G, a lower triangle, in column-major order.
     inverse: [[f32; LANES]; 6],
-    /// Blocks of L one and two below the diagonal, column by column; zero where there is none.
+    /// Blocks of L one and two below the diagonal, in column-major order; zero where there is none.
     below: [[[f32; LANES]; 9]; 2],
 }
 
@@ -111,7 +111,7 @@ impl Factor {
 
     /// `G^-T v`
     #[inline(always)]
-    pub(super) fn inverse_turned_times<S: Simd>(&self, simd: S, v: Vec3x8<S>) -> Vec3x8<S> {
+    pub(super) fn inverse_transposed_times<S: Simd>(&self, simd: S, v: Vec3x8<S>) -> Vec3x8<S> {
         let m = &self.inverse;
         Vec3x8 {
             x: at(simd, m, 0) * v.x + at(simd, m, 1) * v.y + at(simd, m, 2) * v.z,
@@ -133,7 +133,7 @@ impl Factor {
 
     /// `L^T v` for the block one below the diagonal (0) or two (1).
     #[inline(always)]
-    pub(super) fn turned_times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
+    pub(super) fn transposed_times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
         let m = &self.below[far];
         Vec3x8 {
             x: row_times(simd, m, [0, 1, 2], v),
@@ -143,7 +143,7 @@ impl Factor {
     }
 }
 
-/// Three numbers of a block in every lane, times a vector.
+/// Dot product, in every lane, of three elements of a block with a vector.
 #[inline(always)]
 fn row_times<S: Simd>(
     simd: S,

@@ -1,16 +1,16 @@
-//! Sparse symmetric systems of 3x3 blocks, and their iterative solution. Knows nothing about hair.
+//! Sparse symmetric systems of 3x3 blocks, and their iterative solution. Independent of hair.
 //!
-//! An unknown is a vector of three numbers, and a row of blocks belongs to it. Unknowns are numbered column after
+//! An unknown is a vector of three numbers, with a row of blocks. Unknowns are numbered column after
 //! column: a *column* here is a run of unknowns, a line of a grid, whose first unknown is pinned and whose others
 //! are coupled with the two before them (block pentadiagonal). The *level* of an unknown counts from that first
-//! one. Columns are coupled where their levels differ by one at most.
+//! one. Unknowns of different columns are coupled only where their levels differ by at most one.
 //!
 //! | file | method |
 //! |---|---|
 //! | `block_matrix.rs` | block compressed sparse rows, lower half only |
 //! | `gauss_seidel.rs` | preconditioner: block symmetric Gauss-Seidel with columns as blocks (line relaxation), in Eisenstat's form |
 //! | `cholesky.rs` | Cholesky factors of single blocks, the pivots of a column |
-//! | `bands.rs` | the blocks between columns, packed into bands of sixteen-bit numbers |
+//! | `bands.rs` | the blocks between columns, packed into bands of 16-bit integers |
 //! | `colouring.rs` | multicolour ordering of the columns, and connected components |
 //! | `lanes.rs` | eight columns side by side, one per lane |
 //! | `aggregation.rs` | coarse level by unsmoothed aggregation of columns (algebraic multigrid) |

@@ -1,9 +1,8 @@
-//! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients on the
-//! vectors that the constraints of unknowns allow.
+//! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients restricted to the
+//! vectors that satisfy the constraints.
 //!
 //! An unknown is free or pinned. The solution starts from the prescribed values, and a filter projects
-//! every change onto the permitted directions. So constraints hold exactly and the matrix is not changed: one
-//! constant matrix serves for any set of contacts.
+//! every change onto the permitted directions. Constraints hold exactly, and the matrix does not depend on them.
 
 use glam::Vec3A;
 
@@ -12,14 +11,14 @@ use crate::math::SolveReport;
 /// Constraint of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Constraint {
-    /// Everything.
+    /// Every change is permitted.
     Free,
-    /// Nothing.
+    /// No change is permitted.
     Pinned,
 }
 
 impl Constraint {
-    /// The permitted part of a change.
+    /// Projects a change onto its permitted part.
     #[inline(always)]
     pub(crate) fn filter(&self, change: Vec3A) -> Vec3A {
         match self {
@@ -62,25 +61,24 @@ impl Scratch {
     }
 }
 
-/// When to stop.
+/// Stopping criteria.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Stops when `r . P r` is below this, for the residual r and the preconditioner P.
+    /// Stops when `r . P r` is not above this, for the residual r and the preconditioner P.
     pub(crate) absolute: f32,
-    /// Stops when `r . P r` is below this fraction of what it was at the start.
+    /// Stops when `r . P r` is not above this fraction of its initial value.
     pub(crate) relative: f32,
     /// Largest number of iterations.
     pub(crate) iterations: u32,
 }
 
-/// Improves `x`, which satisfies the constraints already, until `A x = rhs` in all unconstrained
-/// directions.
+/// Improves `x`, which satisfies the constraints, until `A x = rhs` in all unconstrained directions.
 ///
-/// Model: preconditioned conjugate gradients with the filter S in the place of the identity: the system
+/// Model: preconditioned conjugate gradients with the filter S: the system
 /// is `S A S` on the vectors with `S d = d`, the preconditioner `S P S`.
 /// Source: `baraff1998` 5.3, procedure modified-pcg.
-/// Deviations: the error is measured in the preconditioner's norm against an absolute bound, because
-/// that is mass times the square of a velocity; the paper compares with the right-hand side.
+/// Deviations: the error in the preconditioner's norm has an absolute bound, because
+/// it is mass times the square of a velocity; the paper compares with the right-hand side.
 pub(crate) fn solve_constrained(
     system: &impl System,
     constraint: &[Constraint],
@@ -108,7 +106,7 @@ pub(crate) fn solve_constrained(
         system.multiply(direction, image);
         let mut curvature = 0.0;
         for i in 0..n {
-            // The direction is permitted, so that filtering its image changes no product with it.
+            // Filter the image; the direction is filtered, so that their product does not change.
             image[i] = constraint[i].filter(image[i]);
             curvature += f64::from(direction[i].dot(image[i]));
         }

@@ -1,9 +1,9 @@
 //! Sixteen strips in memory.
 //!
-//! All joint data that a step reads and writes lies in one array of rows, one row per joint, that it streams
-//! through once (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest
-//! strip, and shorter ones are continued straight beyond their tips by padding joints. Constants of strips
-//! lie in the block.
+//! All joint data that a step reads and writes is in one array of rows, one row per joint, that it streams
+//! through once (`math::lanes`). A block is a range of rows, anchor to tip; it is as long as its longest
+//! strip, and shorter ones are extended straight beyond their tips by padding joints. Constants of strips
+//! are in the block.
 
 use glam::Vec3;
 
@@ -21,17 +21,17 @@ use crate::model::Environment;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Joints {
-    /// Groomed place of the joint, relative to the one before, in the frame of that one (m).
+    /// Groomed position of the joint, relative to the previous one, in the frame of that one (m).
     pub(super) goal: [f32; VECTOR],
-    /// Distance to the joint before (m).
+    /// Distance to the previous joint (m).
     pub(super) length: [f32; LANES],
     /// Clearance from the body (m): radius of its virtual collision sphere.
     pub(super) radius: [f32; LANES],
-    /// Deviation from its groomed place (m).
+    /// Deviation from its groomed position (m).
     pub(super) deviation: [f32; VECTOR],
-    /// Unit vector across the strip. That along it is the direction from the joint before.
+    /// Unit vector across the strip. The tangent is the direction from the previous joint.
     pub(super) binormal: [f32; VECTOR],
-    /// Positions after and before the step (m), which alternate.
+    /// Positions after and before the step (m), alternating.
     pub(super) position: [[f32; VECTOR]; 2],
 }
 
@@ -50,9 +50,9 @@ impl Joints {
 /// Parameters of a joint by its place on the strip: see [`Settings`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByPlace {
-    /// Time (s) in which it returns.
+    /// Time constant (s) of the return to the groom.
     pub(super) style_time: f32,
-    /// Time constant (s) in which it reaches its terminal velocity.
+    /// Time constant (s) of the approach to its terminal velocity.
     pub(super) fall_time: f32,
     /// Friction relative to that of the body.
     pub(super) friction: f32,
@@ -85,11 +85,11 @@ impl Ramps {
 /// The joints of all strips, or of those of some blocks, anchor to tip, block by block.
 pub(super) struct Rows<'a> {
     pub(super) joints: &'a mut [Joints],
-    /// Which of the two positions is that after the step.
+    /// Index of the positions after the step.
     pub(super) now: usize,
 }
 
-/// Current positions of the strips that a block lies on: rows of the block before it.
+/// Current positions of the strips that a block lies on: rows of the previous block.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub(super) joints: &'a [Joints],
@@ -108,7 +108,7 @@ impl<'a> Rows<'a> {
         (Self { joints: a, now: self.now }, Self { joints: b, now: self.now })
     }
 
-    /// Puts a lane at rest on its rest shape, carried by the body.
+    /// Resets a lane to its rest shape at a pose of the scalp.
     pub(super) fn reset_lane(&mut self, block: &Block, l: usize, world_from_rest: &RigidTransform) {
         let root = JointFrame {
             tangent: lane(&block.root_tangent, 0, l),
@@ -145,13 +145,13 @@ impl<'a> Rows<'a> {
 
 /// Constants of up to sixteen strips, and the motion of their roots.
 pub(super) struct Block {
-    /// Which strip each lane holds; lanes that are not in use repeat the last one.
+    /// The strip of each lane; unused lanes repeat the last one.
     pub(super) strips: [u32; LANES],
-    /// How many lanes are in use.
+    /// Number of lanes in use.
     pub(super) lanes: usize,
-    /// Ends of runs of lanes whose anchors are near each other: more than one in a crowd.
+    /// Ends of ranges of lanes whose anchors are near each other: more than one in a crowd.
     pub(super) head_ends: Box<[usize]>,
-    /// Whether its strips lie on those of the block before, lane by lane.
+    /// Whether its strips lie on those of the previous block, lane by lane.
     pub(super) over: bool,
     /// Joints of the longest strip, its anchor included.
     pub(super) joints: usize,
@@ -176,22 +176,22 @@ pub(super) struct Block {
     pub(super) root_binormal: [f32; VECTOR],
     /// `T x T_avg` of the rest shape, along the binormal and the normal at the anchor.
     pub(super) lean: [[f32; LANES]; 2],
-    /// Compliance over the square of the length (1/m^2).
+    /// Compliance over the squared length (1/m^2).
     pub(super) weight: [f32; LANES],
-    /// Time in which a strip returns (s).
+    /// Time constant of the return to the groom (s).
     pub(super) style_time: [f32; LANES],
-    /// The bend factor of a step: fraction of a deviation that it leaves.
+    /// The bend factor of a step: fraction of a deviation that remains.
     pub(super) keep: [f32; LANES],
-    /// Time over which a step's forces count (s), from the averaged length of steps, and its motion, from
-    /// its own.
+    /// Effective duration (s) of the forces of a step, from the averaged length of steps, and of its motion, from the
+    /// length of the step.
     pub(super) force_time: [f32; LANES],
     pub(super) move_time: [f32; LANES],
-    /// Per joint: what replaces the three, drag and friction where one of them is a ramp; else empty.
+    /// Per joint: style time, the three values above, fall time and friction, if one of the settings is a ramp; else empty.
     pub(super) ramps: Box<[Ramps]>,
 
-    /// World from rest at the end of the last step: columns of the rotation.
+    /// Rotation of `world_from_rest` at the end of the last step, by columns.
     pub(super) root: [[f32; VECTOR]; 3],
-    /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
+    /// Mean velocity of the anchors in the last step, and their velocity at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
     /// Outcome of the last step.
@@ -207,7 +207,7 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
 }
 
-/// Inputs that all strips share when a block is made.
+/// Inputs of the construction of blocks.
 pub(super) struct Common<'a> {
     pub(super) strips: &'a Strips,
     pub(super) fibre: &'a Fibre,
@@ -218,14 +218,14 @@ pub(super) struct Common<'a> {
     pub(super) heights: [f32; 2],
 }
 
-/// Fraction of the height of a strip over the one below that is always kept: less lets layers close up where
-/// they swing, more stiffens them against each other.
+/// Fraction of the height of a strip over the one below that is always kept: with less, layers close up where
+/// they swing; with more, they stiffen each other.
 const STAYS_OVER: f32 = 0.25;
 
-/// Height over the strip below (m) that is kept in full: a few hairs.
+/// Height over the strip below (m) that is always kept: a few hairs.
 const HAIRS: f32 = 3e-4;
 
-/// Constants of one strip: source of a lane of a block, or of a plain strip.
+/// Constants of one strip, for a lane of a block or for the reference implementation.
 pub(super) struct Made {
     pub(super) rest: Vec<Vec3>,
     pub(super) goal: Vec<Vec3>,
@@ -246,7 +246,7 @@ pub(super) struct Made {
 
 impl Made {
     /// Source: `jung2005` 4.2: collision spheres are larger in upper layers and towards the tip; the
-    /// bend factor of a chain depends on the place of its anchor, and lower hair bends less.
+    /// bend factor of a chain depends on the height of its anchor, and lower hair bends less.
     pub(super) fn new(common: &Common<'_>, strip: usize) -> Self {
         let Common { strips, settings, thickness, .. } = common;
         let rest = strips.edges.strand(strip).to_vec();
@@ -304,7 +304,7 @@ pub(super) struct Softness {
 }
 
 impl Common<'_> {
-    /// Compliance of a strip, of so many layers.
+    /// Compliance of a strip. `layers` is the number of layers of all strips.
     fn softness(&self, strip: usize, layers: u32) -> Softness {
         let Common { strips, fibre, settings, heights, .. } = self;
         let line = strips.edges.strand(strip);
@@ -323,9 +323,9 @@ impl Common<'_> {
 /// Minimum heights of the joints of a strip over another (m), lateral distance up to which they lie on it (m), and half
 /// of the widths of both (m).
 ///
-/// Model: a fraction of their height at rest and of the layers' distance, and no less than a few hairs. Where the
-/// groom has them in the opposite order, that order is allowed, and no more. Beside the other, by more than the mean
-/// width, the limit falls off as the roof of `over.rs`.
+/// Model: a fraction of their height at rest, at most of the distance of layers, and no less than a few hairs. Where the
+/// groom has a joint below the other strip, the minimum is its height at rest. At a lateral distance of more than the mean
+/// width the limit decreases, see `over.rs`.
 fn gaps(
     common: &Common<'_>,
     upper: &[JointFrame],
@@ -343,7 +343,7 @@ fn gaps(
         Lower { position: line[j], frame: frames[j], length }
     };
     let gap = |i: usize| {
-        // Anchors stay where they are.
+        // Anchors follow the scalp.
         if i == 0 {
             return 0.0;
         }
@@ -360,8 +360,8 @@ fn gaps(
 }
 
 impl Block {
-    /// A block of some strips, and the constants of their joints; with `over` each of the
-    /// strips lies on another.
+    /// A block of strips, and the rows of their joints; with `over`, each strip lies on the one in the same lane of the
+    /// previous block.
     pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> (Self, Vec<Joints>) {
         let in_lane = |lane: usize| *in_lane(strips, lane);
         let edges = &common.strips.edges;
@@ -400,7 +400,7 @@ impl Block {
         for l in 0..LANES {
             let made = Made::new(common, in_lane(l));
             let last = made.rest.len() - 1;
-            // Continue straight beyond the tip.
+            // Fill the lane, extended straight beyond the tip.
             let step = made.rest[last] - made.rest[last - 1];
             for (i, row) in rows.iter_mut().enumerate() {
                 let j = i.min(last);
@@ -438,7 +438,7 @@ impl Block {
         (block, rows)
     }
 
-    /// Applies other settings that are constant from root to tip.
+    /// Updates the compliance for other settings that are constant from root to tip.
     pub(super) fn soften(&mut self, common: &Common<'_>, layers: u32) {
         for l in 0..LANES {
             let softness = common.softness(self.strips[l] as usize, layers);
@@ -446,17 +446,18 @@ impl Block {
         }
     }
 
-    /// Largest distance from the anchors of the surfaces of a lane's joints up to one (m).
+    /// Upper bound of the distance from the anchors of the collision spheres up to a joint (m).
     #[inline(always)]
     pub(super) fn reach(&self, joint: usize) -> f32 {
         self.longest * joint as f32 + self.widest
     }
 
-    /// Sets the bend factor for steps of an averaged length (s).
+    /// Sets the bend factor for a step, and the durations of forces and motion. `averaged` is the averaged length of steps
+    /// (s), `step` the length of the step (s).
     ///
-    /// Source: `jung2005` 4.1: the angle to the groomed direction is scaled down by a factor below 1;
+    /// Model: `E = exp(-dt / style_time)`, so that two half steps are equal to a whole one.
+    /// Source: `jung2005` 4.1: the angle to the groomed direction is scaled by a factor below 1;
     /// 4.3 step 1: forces are scaled with the averaged time step.
-    /// Model: `E = exp(-dt / style_time)`, so that two half steps do what a whole one does.
     pub(super) fn set_step(&mut self, averaged: f32, step: f32) {
         let times = |time: f32| {
             let keep = (-step / time).exp();
@@ -483,7 +484,7 @@ impl Block {
             }
             set_lane(&mut shift, 0, l, root.translation);
         }
-        // The matrix of a quaternion, all lanes at once.
+        // Convert the quaternions to matrices.
         let [mut a, mut b, mut c] = [[0.0; VECTOR]; 3];
         for l in 0..LANES {
             let [x, y, z, w] = turn.map(|row| row[l]);
@@ -504,7 +505,7 @@ impl Block {
         x * rest.x + y * rest.y + z * rest.z
     }
 
-    /// Sets the rotation of the scalp, as at the end of a step.
+    /// Sets the rotation of the scalp at the end of a step.
     pub(super) fn set_roots(&mut self, world_from_rest: &[RigidTransform]) {
         let [a, b, c, _] = self.roots(world_from_rest);
         self.root = [a, b, c];

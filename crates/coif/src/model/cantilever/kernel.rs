@@ -1,19 +1,20 @@
 //! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time.
 //!
 //! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
-//! back, one that keeps the length. Written for any step, a joint at `P = G + e` deviates by `e` from its
-//! groomed place `G` relative to the joint before:
+//! back, one that keeps the length. As a differential equation, a joint at `P = G + e` deviates by `e` from its
+//! groomed position `G` relative to the previous joint:
 //!
 //! ```text
 //! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2
 //! ```
 //!
-//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second term is the
-//! drag of air: without the bend a joint stays in place (as the paper's joints do until they are pulled),
-//! or drifts with the air and falls, at `W`. Deviations turn with the scalp. The step is exact for a goal that moves
-//! evenly and a wind that is steady, whatever its length, and exact to second order for a scalp that turns: a change
-//! during a step turns by half of its rotation. `d` makes the shape independent of the number of joints: in the limit
-//! the chain is `y'' = -(D / L^2) y` where it is held back at once.
+//! `tau` is the time constant of the return: the paper's bend factor is `exp(-dt / tau)`. The second term is the
+//! drag of air: without the bend a joint stays in place, as the paper's joints do until they are pulled,
+//! or moves with the terminal velocity `W` of wind and fall. Deviations rotate with the scalp. For a goal of constant
+//! velocity and a steady wind the step is exact for any length; for a rotating scalp it is of second order: a change
+//! during a step rotates by half of the step's rotation. `d` makes the shape independent of the number of joints: in the
+//! limit the shape after a sudden displacement of the root satisfies `y'' = -(D / L^2) y`.
+//! Symbols: l length of the segment (m), L length of the strip (m), D total compliance ([`super::Settings`]).
 
 use std::ops::Range;
 
@@ -33,35 +34,35 @@ use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
 /// Shortest vector (m) with a defined direction.
 const NO_DIRECTION: f32 = 1e-9;
 
-/// Square of the sine of the angle between a segment and a normal below which the segment has no
+/// Squared sine of the angle between a segment and a normal below which the segment has no
 /// direction along the surface.
 pub(crate) const STRAIGHT: f32 = 1e-8;
 
-/// Weight of the lean of the strip in the binormal: `T x T_avg` changes by at most 2, and with less
-/// than half of that added to it a unit vector never vanishes, so the strip never flips over.
+/// Weight of the lean of the strip in the binormal: `T x T_avg` changes by at most 2, and the sum of a unit vector and
+/// less than half of that never vanishes, so the strip never flips over.
 pub(super) const FOLLOW: f32 = 0.45;
 
-/// Maximum number of rounds of rising over the strip below, after the first. Few joints need more than one.
+/// Largest number of iterations of lifting over the strip below, after the first. Few joints need more than one.
 pub(super) const RISES: usize = 3;
 
-/// Rounds of pushing out of a distance field: the second resolves the collisions that the first caused.
+/// Iterations of the projection out of a distance field: the second resolves collisions that the first causes.
 const ROUNDS: usize = 2;
 
-/// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
+/// Largest slope of an interpolated distance, the same bound as in `follow_the_leader`.
 const SLOPE: f32 = 1.75;
 
 /// Constants of all strips in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
-    /// Length of this step (s), and of the one before.
+    /// Length of this step (s), and of the previous one.
     pub(super) step: f32,
     pub(super) before: f32,
     pub(super) gravity: Vec3,
-    /// Gravity that the groom holds (m/s^2).
+    /// Gravity that the groom is balanced against (m/s^2).
     pub(super) held_gravity: Vec3,
-    /// Time constant (s) in which falling hair reaches its terminal velocity.
+    /// Time constant (s) of the approach of falling hair to its terminal velocity.
     pub(super) fall_time: f32,
-    /// The same for its root's acceleration: `inertia` times the fall time.
+    /// Response time (s) to the acceleration of the root: `inertia` times the fall time.
     pub(super) swing_time: f32,
     pub(super) inertia: f32,
     /// Friction relative to that of the body.
@@ -84,18 +85,19 @@ pub(super) struct Obstacles<'a> {
 
 /// Advances a block by one step. `below` is the block that it lies on.
 ///
+/// Model: the one of the module.
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
 /// segment, r radius of a virtual collision sphere.
-/// Deviations: 4 (iii) before (ii), since bending back would lead into the body again; the joint is pushed out of
-/// the body along the sphere of its segment's length, so that (v) holds as well. (v) starts from the
-/// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
-/// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
-/// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
-/// the roots of the strands from their places. After the body a joint is pushed above the
-/// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they collide with the
-/// body but not where they hang clear of it). Friction is not in the paper. With `RAMPS` joints differ by
-/// their place on the strip ([`Block::ramps`]), which the paper does not have either.
+/// Deviations: 4 (iii) before (ii), because bending back could lead into the body again; the joint is projected out of
+/// the body on the sphere of its segment's length, so that (v) holds as well. (v) starts from the
+/// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the previous segment
+/// instead of a straight line, so that the groom is an equilibrium. B rotates from the groomed binormal by the change of
+/// `T x T_avg`, in proportion to the distance from the root: `T x T_avg` itself has no direction where hair hangs along T,
+/// and would move the roots of the strands. After the body a joint is lifted above the
+/// strip that it lies on (`over.rs`); the virtual spheres of 4.2 order layers only where they collide with the
+/// body. Friction and, with `RAMPS`, parameters that depend on the place on the strip ([`Block::ramps`]) are not in the
+/// paper.
 #[inline(always)]
 pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     simd: S,
@@ -108,9 +110,9 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
 ) -> Outcome {
     let now = rows.now;
     let Some((anchor, joints)) = rows.joints.split_first_mut() else { return Outcome::default() };
+    // Gather the tips before the step.
     let mut tips = [0.0; VECTOR];
     for l in 0..LANES {
-        // Every strip has a segment.
         let tip = &joints[block.last[l] as usize - 1].position[1 - now];
         set_lane(&mut tips, 0, l, lane(tip, 0, l));
     }
@@ -119,6 +121,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     // Move anchors with the scalp (step 2).
     strips.parent.to_row(&mut anchor.position[now]);
     strips.binormal.to_row(&mut anchor.binormal);
+    // Find the colliders near each head of the block.
     let mut near = Near::new(obstacles.shapes);
     let mut lanes = 0;
     for &end in &block.head_ends {
@@ -126,6 +129,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
         near.add(simd, middle, apart, block.reach(joints.len()));
         lanes = end;
     }
+    // Advance joint by joint.
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
     for (i, row) in (1..).zip(joints.iter_mut()) {
@@ -134,7 +138,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
         let place = Place { i, now, reach: block.reach(i), below, ramps };
         outcome.unresolved += strips.advance(simd, row, &place, &near, obstacles.field);
     }
-    // A value that is not finite or out of range propagates to the tip: testing the tip is enough.
+    // Test the tips: a value that is not finite or out of range propagates to the tip.
     let Some(last) = joints.last() else { return outcome };
     let tip = Vec3x::of_row(simd, &last.position[now]);
     let sane = tip.dot(tip).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
@@ -142,7 +146,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     outcome
 }
 
-/// A ball around some of sixteen points: its middle and its radius.
+/// Bounding ball of some of sixteen points: its centre and radius.
 fn ball_around(row: &[f32; VECTOR], lanes: Range<usize>) -> (Vec3, f32) {
     let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for l in lanes {
@@ -155,7 +159,7 @@ fn ball_around(row: &[f32; VECTOR], lanes: Range<usize>) -> (Vec3, f32) {
 /// The joint of a block that is being advanced.
 struct Place<'a> {
     i: usize,
-    /// Which of the two positions is written.
+    /// Index of the positions that are written.
     now: usize,
     /// Largest distance from the anchors (m).
     reach: f32,
@@ -172,26 +176,26 @@ fn turn<S: Simd>(m: &[Vec3x<S>; 3], v: Vec3x<S>) -> Vec3x<S> {
 
 /// State of the pass along the strips.
 struct Lanes<S: Simd> {
-    /// The joint before, and its frame.
+    /// The previous joint, and its frame.
     parent: Vec3x<S>,
     tangent: Vec3x<S>,
     binormal: Vec3x<S>,
     /// Rotation of the scalp in this step: columns.
     turned: [Vec3x<S>; 3],
-    /// Displacement by air and by gravity (m), and the weight of the goal's own displacement.
+    /// Displacement by air and gravity (m), and the weight of the displacement of the goal.
     carried: Vec3x<S>,
     held_back: f32x16<S>,
     keep: f32x16<S>,
-    /// Terms of `carried`, for joints that fall in times of their own: velocity of the air (m/s), residual
-    /// gravity and the acceleration of the root (m/s^2), and the fraction of the latter that acts.
+    /// Terms of `carried`, for joints with their own fall time: velocity of the air (m/s), residual
+    /// gravity (m/s^2), change of the root's velocity (m/s), and the fraction of the latter that acts.
     air: [Vec3x<S>; 3],
     inertia: f32,
     friction: f32,
     weight: f32x16<S>,
     /// Weight of the lean in the binormal at the tip, across and out.
     lean: [f32x16<S>; 2],
-    /// Half of the widths of the strips (m), constants of those below, and the segment of them that
-    /// begins beside the joint before.
+    /// Half of the widths of the strips (m), constants of those below, and their segment that
+    /// starts beside the previous joint.
     half_width: f32x16<S>,
     ribbons: Ribbons<S>,
     below: Option<Segment<S>>,
@@ -202,7 +206,7 @@ struct Lanes<S: Simd> {
 }
 
 impl<S: Simd> Lanes<S> {
-    /// At the anchors.
+    /// The state at the anchors.
     #[inline(always)]
     fn start(
         simd: S,
@@ -218,18 +222,18 @@ impl<S: Simd> Lanes<S> {
         let roots = &around.roots;
         let root = [load(&roots[0]), load(&roots[1]), load(&roots[2])];
         let old = [load(&block.root[0]), load(&block.root[1]), load(&block.root[2])];
-        // Anchor, direction of growth and binormal, from the scalp (steps 2 and 3: T = A - V).
+        // Compute anchor, direction of growth and binormal from the pose of the scalp (steps 2 and 3: T = A - V).
         let parent = turn(&root, load(&block.anchor)) + load(&roots[3]);
         let tangent = turn(&root, load(&block.root_tangent));
         let binormal = turn(&root, load(&block.root_binormal));
-        // Root times the transpose of that before the step.
+        // Compute the rotation of the scalp in this step.
         let turned = [
             turn(&root, Vec3x { x: old[0].x, y: old[1].x, z: old[2].x }),
             turn(&root, Vec3x { x: old[0].y, y: old[1].y, z: old[2].y }),
             turn(&root, Vec3x { x: old[0].z, y: old[1].z, z: old[2].z }),
         ];
-        // Terminal displacement of a joint in air: with the wind, down, and against the root's acceleration. The
-        // velocity at the end of a step is extrapolated from those of this one and the one before.
+        // Compute the terminal velocity of a joint in air, from wind, gravity and the root's acceleration. The
+        // velocity of the root at the end of a step is extrapolated from those of this step and the previous one.
         let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.step);
         let ahead = pass.step / (pass.step + pass.before);
         let end = velocity * splat(1.0 + ahead) - load(&block.velocity) * splat(ahead);
@@ -241,7 +245,7 @@ impl<S: Simd> Lanes<S> {
         let air = load(&around.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.step);
         let force_time = f32x16::from_slice(simd, &block.force_time);
-        // T x T_avg against the groomed one, in the plane across T.
+        // Compute the change of T x T_avg from the groomed one, in the plane perpendicular to T.
         let normal = tangent.cross(binormal);
         let edge = load(tips) - parent;
         let size = edge.length().max(splat(NO_DIRECTION));
@@ -276,7 +280,7 @@ impl<S: Simd> Lanes<S> {
         }
     }
 
-    /// Advances by one joint (step 4). Returns how many stay inside the body.
+    /// Advances by one joint (step 4). Returns the number of lanes that stay inside the body.
     #[inline(always)]
     fn advance(
         &mut self,
@@ -292,7 +296,7 @@ impl<S: Simd> Lanes<S> {
         let normal = self.tangent.cross(self.binormal);
         let wanted = self.tangent * local.x + normal * local.y + self.binormal * local.z;
         let goal = self.parent + wanted;
-        // (i) offsets of forces, (iii) bend back.
+        // (i) Add the offsets of forces, (iii) bend back.
         let e = Vec3x::of_row(simd, &row.deviation);
         let x = Vec3x::of_row(simd, &row.position[1 - place.now]);
         let moved = goal - (x - e);
@@ -305,7 +309,7 @@ impl<S: Simd> Lanes<S> {
         let kept = e * keep + offset;
         let [c0, c1, c2] = self.turned;
         let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
-        // (v) keep the length, from the corrected predecessor.
+        // (v) Keep the length, from the corrected predecessor.
         let mut direction = wanted + e;
         let mut size2 = direction.dot(direction);
         let degenerate = size2.simd_lt(NO_DIRECTION * NO_DIRECTION);
@@ -314,7 +318,7 @@ impl<S: Simd> Lanes<S> {
             size2 = direction.dot(direction);
         }
         let mut along = direction * (splat(1.0) / size2.sqrt());
-        // (ii) push out of the body.
+        // (ii) Project out of the body.
         let joint = Joint {
             i: place.i as f32,
             before: x,
@@ -327,8 +331,8 @@ impl<S: Simd> Lanes<S> {
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-        // Stay above the strip below, and outside of what that causes a collision with. The following joints are lifted
-        // by as much and not turned: they begin in the frame of the segment before that.
+        // Lift above the strip below, and project out of the body again. The following joints are translated
+        // with it and not rotated: they continue in the frame from before the lift.
         let (mut across, b) = self.across(simd, along, joint.i);
         let carried = (along, b);
         if let Some(below) = &place.below {
@@ -336,7 +340,7 @@ impl<S: Simd> Lanes<S> {
             if self.rise(simd, &joint, &mut along, across, below, &beside) {
                 unresolved = self.leave_body(simd, &joint, &mut along, near, field);
                 across = self.across(simd, along, joint.i).0;
-                // In a valley of the strip below, rising over one side can end below the other.
+                // Repeat: in a valley of the strip below, a lift over one side can end below the other.
                 for _ in 0..RISES {
                     if !self.rise(simd, &joint, &mut along, across, below, &beside) {
                         break;
@@ -347,7 +351,7 @@ impl<S: Simd> Lanes<S> {
             self.below = Some(beside[1]);
         }
         let p = self.parent + along * length;
-        // (iv) frames: carried along, with the lean of the strip in the binormal.
+        // (iv) Store position and frame, with the lean of the strip in the binormal.
         across.to_row(&mut row.binormal);
         p.to_row(&mut row.position[place.now]);
         (p - goal).to_row(&mut row.deviation);
@@ -356,7 +360,7 @@ impl<S: Simd> Lanes<S> {
         unresolved
     }
 
-    /// [`Self::carried`], [`Self::held_back`] and [`Self::keep`] of a joint with times of its own.
+    /// [`Self::carried`], [`Self::held_back`] and [`Self::keep`] of a joint with its own time constants.
     #[inline(always)]
     fn by_place(&self, simd: S, ramps: &Ramps) -> (Vec3x<S>, f32x16<S>, f32x16<S>) {
         let row = |row: &[f32; LANES]| f32x16::from_slice(simd, row);
@@ -367,7 +371,7 @@ impl<S: Simd> Lanes<S> {
         (air * row(&ramps.force_time), row(&ramps.move_time) * (1.0 / self.dt), row(&ramps.keep))
     }
 
-    /// The binormal of a joint whose segment has a direction, with the lean of the strip and without.
+    /// The binormal of a joint at the end of a segment along `along`, with and without the lean of the strip.
     #[inline(always)]
     fn across(&self, simd: S, along: Vec3x<S>, i: f32) -> (Vec3x<S>, Vec3x<S>) {
         let one = f32x16::splat(simd, 1.0);
@@ -379,7 +383,7 @@ impl<S: Simd> Lanes<S> {
         (b * (u * inverse) + n * (v * inverse), b)
     }
 
-    /// Pushes out of the colliders, and then of the body's own surface. Returns how many stay inside.
+    /// Projects out of the colliders, and then of the body's distance field. Returns the number of lanes that stay inside.
     #[inline(always)]
     fn leave_body(
         &mut self,
@@ -396,7 +400,7 @@ impl<S: Simd> Lanes<S> {
                 last_hit = k;
             }
         }
-        // Test the colliders before the last one that was hit again: pushing out of that may have caused a collision.
+        // Test the colliders before the last hit again: the projection out of that may have caused a collision.
         for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < last_hit) {
             self.leave_shape(simd, joint, along, shape, &mut unresolved);
         }
@@ -406,7 +410,7 @@ impl<S: Simd> Lanes<S> {
         unresolved
     }
 
-    /// Pushes out of one collider. Returns whether any joint was inside.
+    /// Projects out of one collider. Returns whether any joint was inside.
     #[inline(always)]
     fn leave_shape(
         &self,
@@ -436,7 +440,7 @@ impl<S: Simd> Lanes<S> {
         true
     }
 
-    /// Turns segments, with the binormals that they have, until they end above the strip below, along
+    /// Rotates segments, with constant binormals, until they end above the strip below, along
     /// its normal (`over.rs`). Returns whether any was below.
     #[inline(always)]
     fn rise(
@@ -460,12 +464,12 @@ impl<S: Simd> Lanes<S> {
         true
     }
 
-    /// Fraction of the displacement of a joint to `p` along a surface that friction removes, over the length of its
+    /// The tangential displacement of a joint to `p` that friction removes, over the length of its
     /// segment. `moves` is the velocity of the surface (m/s).
     ///
     /// Model: Coulomb friction of hair without momentum. The normal displacement of a joint in a step
-    /// is the depth it would have without contact; of its displacement along the surface friction removes the
-    /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
+    /// is its depth without contact; friction removes the coefficient times that from its tangential displacement, at most
+    /// all of it. Both are proportional to the length of the step.
     #[inline(always)]
     fn apply_friction(
         &self,
@@ -486,13 +490,13 @@ impl<S: Simd> Lanes<S> {
         slip * (friction_fraction_lanes(simd, slip.length(), limit) * joint.per_length)
     }
 
-    /// Turns segments about their inner ends until their outer ends have their distance from a plane (m),
-    /// by the shortest displacement, less friction ([`Self::apply_friction`]). Returns how
-    /// many cannot get there even without a radius.
+    /// Rotates segments about their inner ends until their outer ends have the distance `radius` from a plane (m),
+    /// by the shortest displacement, less friction ([`Self::apply_friction`]). Returns the number
+    /// that cannot reach the plane even with radius zero.
     ///
-    /// Model: the points at length l from the joint before and at the wanted distance from the plane are
-    /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the
-    /// plane and t the direction along it. Friction changes t only.
+    /// Model: the points at length l from the previous joint and at the wanted distance from the plane form
+    /// a circle; the direction of the nearest of them is `n c + t sqrt(1 - c^2)`. Friction changes t only.
+    /// Symbols: n normal of the plane, c sine of the angle to the plane, t unit direction along the plane.
     #[inline(always)]
     fn turn_out(
         &self,
@@ -513,8 +517,8 @@ impl<S: Simd> Lanes<S> {
         let mut size2 = flat.dot(flat);
         let degenerate = size2.simd_lt(STRAIGHT);
         if degenerate.any_true() {
-            // Displaced back to the joint before there is no direction along the surface: take that without
-            // friction. Along the normal there is none either: take the strip's own.
+            // Use the direction without friction where friction leaves none along the surface, and the binormal where
+            // the segment is along the normal.
             flat = free.or(degenerate, flat);
             size2 = degenerate.select(free.dot(free), size2);
             let degenerate = size2.simd_lt(STRAIGHT);
@@ -524,13 +528,13 @@ impl<S: Simd> Lanes<S> {
         }
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
-        // The direction is a unit vector up to rounding, which would accumulate along the strip: one Newton iteration.
+        // Normalise by one Newton iteration: rounding errors would accumulate along the strip.
         *along = *along * (along.dot(*along) * -0.5 + 1.5);
         let bare = wanted - radius.max(one * 0.0) * joint.per_length;
         (bare.simd_gt(one) & hit).to_bitmask().count_ones()
     }
 
-    /// Pushes out of a distance field, where the joint before is near enough for that to matter.
+    /// Projects out of a distance field, where the lower bound of the distance allows a collision.
     #[inline(always)]
     fn leave_field(
         &mut self,
@@ -569,13 +573,13 @@ impl<S: Simd> Lanes<S> {
     }
 }
 
-/// A joint that is pushed out of the body.
+/// A joint that is projected out of the body.
 struct Joint<S: Simd> {
-    /// Its number on the strip.
+    /// Its index on the strip.
     i: f32,
     /// Its position before the step (m).
     before: Vec3x<S>,
-    /// To the joint before (m), and one over it.
+    /// Distance from the previous joint (m), and its inverse.
     length: f32x16<S>,
     per_length: f32x16<S>,
     /// Clearance from the body (m).
@@ -612,7 +616,7 @@ fn surface_motion<S: Simd>(
     out
 }
 
-/// Distances of some of sixteen points from a body's own surface (m), and their gradient.
+/// Distances of some of sixteen points from the surface of a distance field (m), and their gradient.
 #[inline(always)]
 fn slopes<S: Simd>(
     simd: S,

@@ -1,5 +1,5 @@
-//! Positions of strips as the model holds them, sixteen at a time: meshes are drawn from this
-//! (`grow::strips`) without reordering the joints first.
+//! Positions of strips in the layout of the model, sixteen at a time: `grow::strips` makes meshes from them without
+//! reordering the joints first.
 
 use fearless_simd::{Level, Simd};
 use glam::Vec3;
@@ -10,7 +10,7 @@ use crate::groom::strips::Strips;
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
-/// Strips of a model at one moment: all, or those of some blocks.
+/// Strips of a model at one time: all, or those of some blocks.
 #[derive(Clone, Copy)]
 pub struct StripLanes<'a> {
     strips: &'a Strips,
@@ -51,7 +51,7 @@ impl<'a> StripLanes<'a> {
         self.level
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(crate) fn block_count(&self) -> usize {
         self.blocks.len()
     }
@@ -80,12 +80,12 @@ impl<'a> LaneBlock<'a> {
         &self.block.strips[..self.block.lanes]
     }
 
-    /// Joints of the longest one.
+    /// Number of joints of the longest strip.
     pub(crate) fn joints(&self) -> usize {
         self.rows.len()
     }
 
-    /// Numbers of the last joints.
+    /// Indices of the last joints.
     pub(crate) fn last(&self) -> &'a [f32; LANES] {
         &self.block.last
     }
@@ -95,13 +95,13 @@ impl<'a> LaneBlock<'a> {
         std::array::from_fn(|l| self.block.growth(l))
     }
 
-    /// Positions of the joints of a number (m).
+    /// Positions of the joints of an index (m).
     #[inline(always)]
     pub(crate) fn position<S: Simd>(&self, simd: S, joint: usize) -> Vec3x<S> {
         Vec3x::of_row(simd, &self.rows[joint].position[self.now])
     }
 
-    /// Across the strips at the joints of a number.
+    /// Binormals of the joints of an index.
     #[inline(always)]
     pub(crate) fn binormal<S: Simd>(&self, simd: S, joint: usize) -> Vec3x<S> {
         Vec3x::of_row(simd, &self.rows[joint].binormal)

@@ -1,9 +1,9 @@
-//! Layered wisps as cantilever beams: the cheapest hair that still looks styled.
+//! Layered wisps as cantilever beams: the cheapest model that keeps a hairstyle.
 //!
-//! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
-//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`), and
-//! there is no restitution: that needs momentum.
-//! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
+//! Each strip is a chain of joints that is fixed to the scalp and bends back to its groom. It has no
+//! momentum, so it does not oscillate (`jung2005` 4; the step is in `kernel.rs`), and
+//! there is no restitution.
+//! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom are bound to them and
 //! are placed only when they are read (`grow::strips`).
 
 mod block;
@@ -58,24 +58,24 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     pins: None,
 };
 
-/// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
-/// have one shape. With longer ones, hair that slides over the body takes another path; the cost of shorter
+/// Longest step (s): a 120th of a second with a tolerance for rounding, so that 30, 60 and 120 frames a second
+/// give the same shape. With longer steps, hair that slides over the body takes another path; the cost of shorter
 /// ones is proportional to their number.
 const LONGEST_STEP: f32 = 1.01 / 120.0;
 
-/// Weight of a new step's length in the averaged one: a hitch of one frame is spread over eight.
+/// Weight of the length of a step in the moving average: one long frame is distributed over eight.
 const NEW_STEP: f32 = 0.125;
 
-/// Maximum growth of virtual collision spheres along a strip (m per m): with more, a strip that
-/// comes to lie on the body would have to stand up from it.
+/// Largest growth of virtual collision spheres along a strip (m per m): with more, a strip that
+/// comes to lie on the body would stand up from it.
 const WIDENS: f32 = 0.15;
 
-/// Largest sphere of a joint, by that of the joint before and the distance to it (m).
+/// Largest radius of the sphere of a joint, from that of the previous joint and the distance to it (m).
 fn widest(before: f32, length: f32) -> f32 {
     before.max(0.0) + WIDENS * length
 }
 
-/// The strips of a groom, or strips through its strands.
+/// The strips of a groom, or strips fitted to its strands.
 fn strips_of(groom: &Groom, settings: &Settings) -> Result<Strips> {
     match &groom.strips {
         Some(strips) => Ok((**strips).clone()),
@@ -109,7 +109,7 @@ pub struct Cantilever {
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
     last_step: f32,
-    /// The two lengths that bend factors are set for.
+    /// The averaged and the actual length of a step (s) for which bend factors are set.
     set_for: [f32; 2],
     /// Whether the clearance of the groom from the body has been measured.
     has_clearance: bool,
@@ -118,7 +118,7 @@ pub struct Cantilever {
 }
 
 impl Cantilever {
-    /// Lays a groom out in lanes: its own strips, or strips through its strands.
+    /// Builds the model from the strips of a groom, or from strips fitted to its strands.
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -188,7 +188,7 @@ impl Cantilever {
         }
     }
 
-    /// Rows of lanes to joints in the order of the strips.
+    /// Writes a value of all joints, in the order of the strips.
     fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR] + Sync, out: &mut [Vec3]) {
         self.places.unpack(out, |row, l| lane(part(&self.joints[row]), 0, l));
     }
@@ -281,7 +281,7 @@ impl Model for Cantilever {
         self.average_step(env.dt);
         let mut shapes = std::mem::take(&mut self.shapes);
         shapes.refill(env.colliders.iter().map(|c| PosedShape::new(c, env.dt)));
-        // A root without a finite pose keeps its last one.
+        // Update the poses of roots; one without a finite pose keeps the last.
         let mut roots = std::mem::take(&mut self.roots);
         for (root, now) in roots.iter_mut().zip(env.world_from_rest).filter(|(_, t)| t.is_finite())
         {
@@ -293,7 +293,7 @@ impl Model for Cantilever {
         let pass = Pass::new(&self.settings, self.held_gravity, before, env);
         let level = self.level;
         let obstacles = Obstacles { shapes: &shapes, field: env.field.as_ref() };
-        // Advance the stacks in any order: they are independent.
+        // Advance the stacks, which are independent; reset lanes that are not finite.
         self.for_each_block(|block, rows, below| {
             let outcome = dispatch!(level, simd => {
                 let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
@@ -315,7 +315,7 @@ impl Model for Cantilever {
                 block.stop_root(l);
             }
         });
-        // Report the strands of a strip that was reset.
+        // Report the strands of strips that were reset.
         for block in &self.blocks {
             report.add(block.outcome.unresolved, 0, &[]);
             for l in lanes_of(block.outcome.broken).take_while(|l| *l < block.lanes) {
@@ -361,7 +361,7 @@ impl Model for Cantilever {
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        // Velocity of the joints in the last step.
+        // Divide the displacements in the last step by its length.
         let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
         self.places.unpack(out, |row, l| {
             let [now, before] =
@@ -378,7 +378,7 @@ impl Model for Cantilever {
         let ModelSettings::Cantilever(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let now = &self.settings;
-        // Parameters of joints by their place, and of the order of strips, need a new model.
+        // Build a new model for ramps, and for other strips or layers.
         let same = now.wisps == settings.wisps
             && now.layer_distance == settings.layer_distance
             && !(now.varies() || settings.varies());
@@ -440,7 +440,7 @@ impl Model for Cantilever {
             block.set_roots(world_from_rest);
         }
         self.roots.copy_from_slice(world_from_rest);
-        // The bend factors are set anew by the next step.
+        // Let the next step set the bend factors.
         self.set_for = [0.0; 2];
         Ok(())
     }

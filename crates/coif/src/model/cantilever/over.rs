@@ -1,9 +1,8 @@
-//! Height of a joint over the strip that its own lies on: one joint at a time, and sixteen.
+//! Height of a joint over the strip below: for one joint, and for sixteen in lanes.
 //!
-//! Both strips are represented by their middle lines. A joint is over the segment of the lower strip beside it,
-//! of the four around the lower joint of the same number; out is the normal of the lower strip there, which
-//! follows the scalp's. Strips are laid so that joints of one number are beside each other
-//! (`groom::strips`), and slide along each other by less than a segment or two.
+//! Both strips are represented by their middle lines. The height is measured over one of the four segments of the lower
+//! strip around its joint of the same index, along the normal of that segment. Joints of the same index are beside each
+//! other in the groom (`groom::strips`), and strips slide along each other by less than two segments.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
@@ -13,12 +12,12 @@ use crate::groom::strips::JointFrame;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 
-/// How steeply the roof falls off that a strip carries beside itself (m down per m aside). A strip that has
-/// slid off the other by their mean width may sink beside it by no more, so that it comes back over it and
-/// not under it. Less holds hair up that hangs beside other hair, much more cannot be climbed by a segment.
+/// Slope of the minimum height beside the strip below (m down per m of lateral distance). A strip that has
+/// slid off the other by more than their mean width may not sink faster than this, so that it returns over it and
+/// not under it. With less, hair beside other hair is held up; with much more, a segment cannot return.
 pub(super) const ROOF: f32 = 0.7;
 
-/// A joint of the lower strip: its place (m), its frame, and the length of its segment (m).
+/// A joint of the lower strip: its position (m), its frame, and the length of its segment (m).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lower {
     pub(super) position: Vec3,
@@ -31,18 +30,18 @@ pub(super) struct Lower {
 pub(super) struct Over {
     /// The normal of the strip below.
     pub(super) out: Vec3,
-    /// Along it (m), and across the strip (m).
+    /// Distances along the normal (m), and across the strip (m).
     pub(super) height: f32,
     pub(super) aside: f32,
 }
 
-/// Position of the middle (m) of joint `i` of a strip relative to a strip of which `half` is half the width (m)
-/// and `lower` gives the joints, up to the last one.
+/// Position of a point `middle` (m), the middle of a strip at joint `i`, relative to the strip below, of which `half` is
+/// half the width (m) and `lower` gives the joints up to the index `last`.
 ///
-/// Model: the strip below is a ribbon whose middle line goes from joint to joint. Its normal belongs to a
-/// segment and is at right angles to the first edge; where the ribbon twists, the middle line leaves that
-/// plane evenly along the segment. Where the ribbon bends up, a point has to be over both segments beside the
-/// joint; where it bends down, over one.
+/// Model: the strip below is a ribbon with a piecewise linear middle line. Each segment has one normal,
+/// perpendicular to the first edge; where the ribbon twists, the distance of the middle line from that plane is linear
+/// along the segment. Where the ribbon is concave, the smaller height over the two segments beside the
+/// joint counts; where it is convex, the larger.
 pub(super) fn over(
     lower: impl Fn(usize) -> Lower,
     [i, last]: [usize; 2],
@@ -50,7 +49,7 @@ pub(super) fn over(
     half: f32,
 ) -> Over {
     let from = |joint: &Lower| middle - joint.position - joint.frame.binormal * half;
-    // Relative to the segment that begins at a joint.
+    // Measure relative to the segment that starts at a joint.
     let above_segment = |first: usize| {
         let (start, end) = (lower(first), lower(first + 1));
         let (offset, out) = (from(&start), end.frame.normal());
@@ -63,7 +62,7 @@ pub(super) fn over(
     if offset.dot(here.frame.tangent) < -here.length {
         return above_segment(i.saturating_sub(2));
     }
-    // No segment begins at the tip.
+    // Use the last segment at the tip.
     if i >= last {
         return above_segment(i - 1);
     }
@@ -75,8 +74,7 @@ pub(super) fn over(
     if (after.height < before.height) == valley { after } else { before }
 }
 
-/// Minimum height of a joint over its strip (m), `gap` if it is on it, by its lateral distance and the
-/// largest one at which it is on it (m).
+/// Minimum height of a joint over the strip below (m): `gap` up to the lateral distance `on` (m), and less beyond.
 pub(super) fn min_height(gap: f32, aside: f32, on: f32) -> f32 {
     gap - (aside.abs() - on).max(0.0) * ROOF
 }
@@ -85,14 +83,14 @@ pub(super) fn min_height(gap: f32, aside: f32, on: f32) -> f32 {
 #[derive(Clone, Copy)]
 pub(super) struct RowsBelow<'a> {
     joints: &'a [Joints],
-    /// Which of their positions is that after the step.
+    /// Index of their positions after the step.
     now: usize,
-    /// The number of the row.
+    /// The index of the row.
     i: usize,
     gap: &'a [f32; LANES],
 }
 
-/// The same as [`Over`] for sixteen joints, and their minimum heights (m).
+/// [`Over`] for sixteen joints, and their minimum heights (m).
 pub(super) struct OverLanes<S: Simd> {
     pub(super) out: Vec3x<S>,
     pub(super) height: f32x16<S>,
@@ -109,14 +107,14 @@ pub(super) struct Ribbons<S: Simd> {
 }
 
 impl<'a> RowsBelow<'a> {
-    /// Around joint `i`.
+    /// The rows around joint `i`.
     #[inline(always)]
     pub(super) fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
         let gap = gaps.get(i)?;
         (below.joints.len() > 1).then_some(Self { joints: below.joints, now: below.now, i, gap })
     }
 
-    /// The segment that ends beside the joint, and that which begins there.
+    /// The segments that end and start beside the joint.
     #[inline(always)]
     pub(super) fn beside<S: Simd>(
         &self,
@@ -128,7 +126,7 @@ impl<'a> RowsBelow<'a> {
         [before, self.segment(simd, ribbons, self.i)]
     }
 
-    /// The segment that begins at joint `k`; the last joint stands for all beyond.
+    /// The segment that starts at joint `k`; indices are clamped to the last joint.
     #[inline(always)]
     fn segment<S: Simd>(&self, simd: S, ribbons: &Ribbons<S>, k: usize) -> Segment<S> {
         let last = self.joints.len() - 1;
@@ -151,13 +149,13 @@ impl<'a> RowsBelow<'a> {
         let (first, second) = (before.above(simd, middle), after.above(simd, middle));
         let valley = after.tangent.dot(before.out).simd_gt(0.0);
         let lower = second.height.simd_lt(first.height);
-        // No segment begins at the tip.
-        let goes_on = ribbons.last.simd_gt(i);
-        let mut found = second.or(!(valley ^ lower) & goes_on, first);
-        // Or one farther away.
+        // Use the last segment at the tip.
+        let before_tip = ribbons.last.simd_gt(i);
+        let mut found = second.or(!(valley ^ lower) & before_tip, first);
+        // Use a farther segment where the joint is beyond both.
         let offset = middle - after.start;
         let short = (offset.dot(before.tangent) + before.length).simd_lt(0.0);
-        let far = second.along.simd_gt(after.length) & !short & goes_on;
+        let far = second.along.simd_gt(after.length) & !short & before_tip;
         if (short | far).any_true() {
             let farther = self.segment(simd, ribbons, self.i + 1).above(simd, middle);
             let farther = farther.or(ribbons.last.simd_gt(i + 1.0), second);
@@ -177,14 +175,14 @@ impl<'a> RowsBelow<'a> {
 #[derive(Clone, Copy)]
 struct Above<S: Simd> {
     out: Vec3x<S>,
-    /// Along the segment from its start, over it and aside of it (m).
+    /// Distances along the segment from its start, along its normal and across it (m).
     along: f32x16<S>,
     height: f32x16<S>,
     aside: f32x16<S>,
 }
 
 impl<S: Simd> Above<S> {
-    /// The values of `self` where the mask is set, else the others.
+    /// `self` where the mask is set, `other` elsewhere; `along` is always that of `self`.
     #[inline(always)]
     fn or(self, mask: mask32x16<S>, other: Self) -> Self {
         Self {
@@ -210,8 +208,8 @@ pub(super) struct Segment<S: Simd> {
 }
 
 impl<S: Simd> Segment<S> {
-    /// From a joint to another of strips of which `half` is half the width (m); `before` is the joint before
-    /// that other.
+    /// The segment from joint `a` to joint `b`, of strips of half width `half` (m); its tangent is the direction from
+    /// `before`, the joint before `b`.
     #[inline(always)]
     fn new(simd: S, now: usize, half: f32x16<S>, [a, b, before]: [&Joints; 3]) -> Self {
         let load = |row: &[f32; VECTOR]| Vec3x::of_row(simd, row);

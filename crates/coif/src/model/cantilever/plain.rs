@@ -1,4 +1,4 @@
-//! The same step, one strip after the other over arrays of structures: a straightforward implementation.
+//! Reference implementation of the step over an array of structures, without lanes and threads.
 //! Tests compare the lanes with it, and `coif bench` measures the speed-up over it.
 
 use glam::{Mat3, Vec3};
@@ -44,7 +44,7 @@ struct Strip {
     end_velocity: Vec3,
 }
 
-/// Strips without lanes and without threads, that collide with colliders only.
+/// Strips without lanes and without threads, which collide with colliders but not with distance fields.
 pub struct PlainCantilever {
     settings: Settings,
     strips: Vec<Strip>,
@@ -52,7 +52,7 @@ pub struct PlainCantilever {
 }
 
 impl PlainCantilever {
-    /// Copies a valid groom; see [`super::Cantilever::new`].
+    /// Builds the model from a valid groom; see [`super::Cantilever::new`].
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         let strips = strips_of(groom, settings)?;
         let heights = heights_of(&strips);
@@ -114,7 +114,7 @@ impl PlainCantilever {
             let strip = &mut strip[0];
             let wind = env.air_at(strip.joints[0].position);
             let root = &env.world_from_rest[s];
-            // Only colliders within reach of the strip.
+            // Select the colliders within reach of the strip.
             let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
             let anchor = root.point(strip.joints[0].rest);
             near.clear();
@@ -150,7 +150,7 @@ fn step_strip(
     strip.turn = turn;
     let last = strip.joints.len() - 1;
 
-    // Anchor, frame and air.
+    // Compute anchor, frame, and the terms of forces.
     let tip = strip.joints[last].position;
     let first = strip.joints[0];
     let mut parent = turn * first.rest + root.translation;
@@ -174,7 +174,7 @@ fn step_strip(
         let keep = (-pass.step / style_time).exp();
         let force_time = style_time * (1.0 - keep);
         let air = wind + (fall - gain * (pass.inertia / pass.step)) * fall_time;
-        // Offsets of forces, bending back, length.
+        // Add the offsets of forces, bend back, and keep the length.
         let wanted = frame.point(joint.goal);
         let goal = parent + wanted;
         let moved = goal - (joint.position - joint.deviation);
@@ -182,7 +182,7 @@ fn step_strip(
         let offset = (air * force_time - moved * (force_time / pass.step)) * (0.5 * compliance);
         let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
-        // Push out of the body.
+        // Project out of the body.
         let turn = |along: Vec3, out: Vec3, more: f32| {
             let into = out.dot(along);
             let c = (into + more / joint.length).min(1.0);
@@ -199,7 +199,7 @@ fn step_strip(
                 let (out, distance) = shape.tangent_plane(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
-                    // Apply friction, then turn out.
+                    // Apply friction, then rotate the segment out.
                     let slip = p - joint.position - shape.velocity_at(p) * pass.step;
                     let slip = slip - out * slip.dot(out);
                     let limit = depth * friction * shape.friction;
@@ -212,14 +212,14 @@ fn step_strip(
             along
         };
         along = leave_body(along);
-        // The binormal of a segment, carried along and with the lean of the strip.
+        // Compute the transported frame and the binormal with the lean of the strip.
         let across = |along: Vec3| {
             let frame = frame.transported(along);
             let s = i as f32 / last as f32;
             let across = frame.binormal * (1.0 + s * lean[0]) + frame.normal() * (s * lean[1]);
             (frame, across.normalize_or(frame.binormal))
         };
-        // Stay above the strip below; the following joints are lifted and not turned.
+        // Lift above the strip below; the following joints are translated and not rotated.
         let free = along;
         if let Some(below) = below {
             let lower = |i: usize| {
@@ -241,7 +241,7 @@ fn step_strip(
                 (0..RISES).for_each(|_| along = rise(along));
             }
         }
-        // Frames.
+        // Store position and frame.
         let binormal = across(along).1;
         frame = across(free).0;
         let p = parent + along * joint.length;

@@ -1,4 +1,4 @@
-//! Clearance of hair from the body at rest, which it may keep in motion.
+//! Clearance of hair from the body at rest: the largest clearance that is required in motion.
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -7,18 +7,18 @@ use crate::body::MovingCollider;
 use crate::collide::{Near, PosedShape, PosedShapes};
 use crate::environment::FieldObstacle;
 
-/// Rounding (m) of a groom at rest against the surface that it lies on.
+/// Tolerance (m) for a groom at rest on a surface.
 pub(super) const GRAZE: f32 = 2e-5;
 
-/// Deepest that hair may lie in the body at rest and stay there (m): colliders are rough, and grooms lie a little
-/// below their surface. Deeper hair goes through something, and is pushed out.
+/// Largest depth of hair in the body at rest that is kept (m): colliders are approximations, and grooms may be slightly
+/// below their surface. Deeper hair passes through a collider, and is pushed out.
 pub(crate) const DEEPEST: f32 = 5e-3;
 
-/// Largest distance (m) of a collider that a point at rest is measured against: distances in the step are
-/// less than the true ones, the more so the longer a collider is, and never by as much as this.
+/// Largest distance (m) of colliders that are tested at a point at rest: distances in the step are
+/// less than the true ones, by more for long colliders, but by less than this.
 const NEIGHBOUR: f32 = 0.5;
 
-/// Clearance of a point at this distance from the body at rest, whatever its own radius.
+/// Clearance (m) of a point at a distance (m) from the body at rest.
 pub(super) fn room_at(distance: f32) -> f32 {
     let room = distance - GRAZE;
     if room < -DEEPEST { 0.0 } else { room }
@@ -29,7 +29,7 @@ pub(super) fn at_start(collider: &MovingCollider) -> PosedShape {
     PosedShape::new(&MovingCollider { end: collider.start, ..*collider }, 1.0)
 }
 
-/// The body in the first step: the groom's clearance at rest is measured against it.
+/// The body at the start of the first step, for the clearance of the groom at rest.
 pub(crate) struct BodyAtRest<'a> {
     shapes: PosedShapes,
     field: Option<FieldObstacle<'a>>,
@@ -37,14 +37,14 @@ pub(crate) struct BodyAtRest<'a> {
 }
 
 impl<'a> BodyAtRest<'a> {
-    /// Colliders at the start of the step, and the body's own surface.
+    /// From colliders at the start of the step, and the body's distance field.
     pub(crate) fn new(colliders: &[MovingCollider], field: Option<FieldObstacle<'a>>) -> Self {
         let mut shapes = PosedShapes::default();
         shapes.refill(colliders.iter().map(at_start));
         Self { shapes, field, level: Level::new() }
     }
 
-    /// Largest clearance from the body of a point that is groomed here (m).
+    /// Clearance from the body of a groomed point (m).
     pub(crate) fn room(&self, p: Vec3) -> f32 {
         let near = dispatch!(self.level, simd => Near::pick(simd, &self.shapes, p, NEIGHBOUR));
         let of_field = self.field.map(|o| o.field.distance_at(p) - o.skin);

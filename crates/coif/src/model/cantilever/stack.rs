@@ -1,8 +1,8 @@
-//! Which strips share a block, and the order of the blocks.
+//! Assignment of strips to blocks, and the order of the blocks.
 //!
-//! Strips that lie on each other make a column. Sixteen columns next to each other make a *stack*: a block
-//! per layer, lowest first, with each column in a lane of its own, the highest first. So a block finds the joints that its own
-//! lie on in the rows of the block before. Stacks are independent.
+//! Strips that lie on each other form a column. Sixteen neighbouring columns form a *stack*: a block
+//! per layer, lowest first, with one column per lane, the highest first. So the joints that a block
+//! lies on are in the rows of the previous block. Stacks are independent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,20 +16,20 @@ use crate::math::{LANES, morton_code};
 /// Blocks that one task advances: some ten thousand joints.
 const BLOCKS_PER_TASK: usize = 32;
 
-/// Farthest that anchors of one block are apart (m): more than a head, less than two people.
+/// Largest distance of anchors of one head (m): more than a head, less than between two people.
 const APART: f32 = 0.45;
 
-/// Size of the cells in which neighbouring heads are told apart (m): more than anchors of one head are
-/// apart, and twice as much as that is less than there is between two people.
+/// Edge of the cells that separate heads (m): more than the distance of neighbouring anchors of one head; two cells are
+/// less than the gap between two people.
 const CELL: f32 = 0.1;
 
-/// Maximum number of heads that share a block: with more, additional colliders cost more than full lanes gain.
+/// Largest number of heads in a block: with more, additional colliders cost more than full lanes gain.
 const MAX_HEADS: usize = 3;
 
-/// Lanes (of sixteen) that may stay empty where another head would have to fill them.
+/// Number of lanes of a block that may stay empty instead of being filled from another head.
 const SPARE: usize = 3;
 
-/// Ends of runs of neighbouring anchors: those of one run are within [`APART`] of its first.
+/// Ends of ranges of neighbouring anchors: those of one range are within [`APART`] of its first.
 pub(super) fn head_ends(anchors: &[Vec3]) -> Vec<usize> {
     let (mut ends, mut first) = (Vec::new(), 0);
     for l in 1..=anchors.len() {
@@ -41,12 +41,12 @@ pub(super) fn head_ends(anchors: &[Vec3]) -> Vec<usize> {
     ends
 }
 
-/// The strips of each block, and whether it lies on the block before.
+/// The strips of each block, and whether it lies on the previous block.
 pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     let columns = strips.columns();
     let anchor = |column: usize| strips.edges.strand(columns[column][0])[0];
-    // Put columns of equally long and many strips of one head next to each other, and among them
-    // neighbours: a crowd is sorted head by head, so that few blocks are not full.
+    // Sort columns by number of joints, head, number of strips and Morton code, so that columns of a block are similar
+    // and near each other, and few blocks of a crowd are not full.
     let anchors: Vec<Vec3> = (0..columns.len()).map(anchor).collect();
     let head = heads(&anchors);
     let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); columns.len()];
@@ -62,7 +62,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         let height = Reverse(columns[c].len());
         (joints(c), head[c], height, morton_code(anchors[c], lo, hi), c)
     });
-    // Cut similar columns near each other into sixteens.
+    // Divide the columns into groups of sixteen.
     let (mut full, mut left) = (Vec::new(), Vec::<usize>::new());
     let mut first = 0;
     for i in 1..=order.len() {
@@ -80,7 +80,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
             first = i;
         }
     }
-    // Let remainders of a few heads share the lanes of a block.
+    // Combine the remainders of a few heads in blocks.
     let mut shared: Vec<Vec<usize>> = Vec::new();
     for c in left {
         let fits = |lanes: &Vec<usize>| {
@@ -97,7 +97,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     }
     let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
     for mut lanes in full.into_iter().chain(shared) {
-        // The highest column comes first: a block has the first lanes of the one below.
+        // Sort columns by height, so that the lanes of a block are the first lanes of the one below.
         lanes.sort_by_key(|&c| Reverse(columns[c].len()));
         for k in 0..columns[lanes[0]].len() {
             let layer = lanes.iter().filter_map(|&c| columns[c].get(k)).copied();
@@ -107,8 +107,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     blocks
 }
 
-/// The head of each anchor: anchors in adjacent cells of a grid are on one. A head is identified by
-/// its first anchor.
+/// The head of each anchor, identified by its first anchor: anchors in adjacent cells of a grid are on one head.
 fn heads(anchors: &[Vec3]) -> Vec<usize> {
     let cell = |p: Vec3| (p / CELL).floor().as_ivec3().to_array();
     let mut cells = BTreeMap::<[i32; 3], Vec<usize>>::new();
@@ -121,7 +120,7 @@ fn heads(anchors: &[Vec3]) -> Vec<usize> {
         if head[a] != usize::MAX {
             continue;
         }
-        // All that is reached from this one, cell by cell.
+        // Fill all connected cells.
         open.push(cell(p));
         while let Some(at) = open.pop() {
             let Some(found) = cells.remove(&at) else { continue };
@@ -136,13 +135,13 @@ fn heads(anchors: &[Vec3]) -> Vec<usize> {
 }
 
 /// Calls `work` for every block with its rows and those of the block that it lies on, lower ones first.
-/// Splits the stacks until a task has few enough: the pieces depend on the groom only.
+/// Divides the stacks into tasks by halving.
 pub(super) fn in_halves(
     blocks: &mut [Block],
     rows: Rows<'_>,
     work: &(impl Fn(&mut Block, &mut Rows<'_>, Option<Below<'_>>) + Sync),
 ) {
-    // Cut between two stacks.
+    // Divide between two stacks.
     let mut middle = blocks.len() / 2;
     while blocks.get(middle).is_some_and(|block| block.over) {
         middle += 1;
@@ -196,7 +195,7 @@ mod tests {
         for (i, (lanes, over)) in blocks.iter().enumerate() {
             assert!(lanes.len() <= LANES);
             let x = |s: &usize| strips.virtual_point[*s].x;
-            // The remainders of the two groups share a block, one after the other.
+            // The remainders of the two groups are in one block, one after the other.
             let roots: Vec<Vec3> = lanes.iter().map(|&s| strips.edges.strand(s)[0]).collect();
             let ends = head_ends(&roots);
             assert!(ends.len() <= 2 && ends.last() == Some(&lanes.len()));

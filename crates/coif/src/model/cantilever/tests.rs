@@ -97,7 +97,7 @@ fn swing(steps: usize, dt: f32, strips: usize, mut step: impl FnMut(&Environment
 }
 
 #[test]
-fn lanes_do_what_the_plain_version_does() {
+fn lanes_agree_with_the_reference_implementation() {
     let ramps = Settings {
         style_time: ramp(0.1, 0.5),
         damping: ramp(20.0, 5.0),
@@ -125,7 +125,7 @@ fn lanes_do_what_the_plain_version_does() {
                 [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
             for (k, (x, y)) in pairs.into_iter().enumerate() {
                 for (j, (x, y)) in x.iter().zip(y).enumerate() {
-                    // A joint that collides turns fast: rounding is amplified along the strip.
+                    // Rounding is amplified along the strip where a joint collides and rotates fast.
                     assert!(x.distance(*y) < [1e-4, 2e-3, 4e-3][k], "{k}, joint {j}: {x} {y}");
                 }
             }
@@ -152,9 +152,9 @@ fn instruction_sets_agree_to_the_bit() {
     assert_eq!(run(Level::new()), run(Level::baseline()));
 }
 
-/// Lengths are exact, joints stay outside, and frames stay unit vectors at right angles.
+/// Lengths are exact, joints stay outside of colliders, and frames stay orthonormal.
 #[test]
-fn lengths_surfaces_and_frames_hold_through_a_swing() {
+fn lengths_collisions_and_frames_are_correct_in_motion() {
     let groom = hair(70);
     let mut model = Cantilever::new(&groom, &single()).expect("valid");
     let mut pose = StripPose::default();
@@ -180,15 +180,14 @@ fn lengths_surfaces_and_frames_hold_through_a_swing() {
     });
 }
 
-/// The same path in one step or in two: the drag by a ball does not depend on the step, and without
-/// friction there is none.
+/// A rotating ball drags hair by friction, independent of the step; without friction it does not.
 #[test]
-fn friction_drags_hair_along_with_what_it_lies_on() {
+fn friction_drags_hair_with_the_surface() {
     let mut strands = Strands::new();
     strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, 0.1004, 0.0)).collect::<Vec<_>>());
     let groom = Groom::new(strands, Fibre::default());
     let settings = Settings { hold_shape: false, layer_distance: 0.0, ..single() };
-    // Where the hair is after a ball under it has turned about x for half a second.
+    // Measure the hair after a ball under it has rotated about x for half a second.
     let all_aside = |settings: &Settings, friction: f32, steps: usize| {
         let mut model = Cantilever::new(&groom, settings).expect("valid");
         let dt = 0.5 / steps as f32;
@@ -222,10 +221,10 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
     assert!(fine > 1e-3, "{fine}");
     assert!((coarse / fine - 1.0).abs() < 0.2, "{coarse} {fine}");
     assert!(aside(0.6, 60) > coarse);
-    // The friction of the hair counts as that of the body does.
+    // The friction of the hair is a factor of that of the body.
     let twice = Settings { friction: 2.0.into(), ..settings.clone() };
     assert_eq!(all_aside(&twice, 0.3, 60), all_aside(&settings, 0.6, 60));
-    // Each joint has the friction of its place: up to the middle the same bits as with that friction all along, or none.
+    // Each joint has the friction of its place: up to the middle the same bits as with constant friction, or with none.
     let halves = |root: f32, tip: f32| Settings {
         friction: Ramp::new(&[[0.5, root], [0.55, tip]]).expect("two places"),
         ..settings.clone()
@@ -235,11 +234,10 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
     assert_eq!(inner[..=4], all[..=4]);
     let outer = all_aside(&halves(0.0, 1.0), 0.3, 60);
     assert!(outer[..=4].iter().all(|z| z.abs() < 1e-6), "{outer:?}");
-    // At the fifth joint the ball has fallen away from hair that is straight; what is beside it is dragged.
     println!("all {all:?}\ninner {inner:?}\nouter {outer:?}");
 }
 
-/// A step is exact for a chain that is held back by steady air: closed form against the step.
+/// A step is exact for a chain in steady wind: comparison with the closed form.
 #[test]
 fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
     let mut strands = Strands::new();
@@ -274,13 +272,13 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
         let expected = tau * compliance * speed * (1.0 - (-0.2 / tau).exp());
         let mut pose = StripPose::default();
         model.pose(&mut pose);
-        // The length turns the displacement aside into a tangent.
+        // The lateral displacement is the tangent of the angle times the length.
         let found = 0.2 * (pose.position[1].z / pose.position[1].x);
         assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected} at {dt}");
     }
 }
 
-/// An environment without colliders and wind, at one moment.
+/// An environment without colliders.
 fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environment<'a> {
     let gravity = Vec3::NEG_Y * 9.81;
     Environment {
@@ -296,10 +294,10 @@ fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environmen
     }
 }
 
-/// An evenly moving body has the same effect on hair whether a step is long or not: the gain of its root is zero
-/// in either. And hair moves as fast as its root.
+/// A long step of a body in uniform motion has no effect on hair, because the acceleration of the root is zero; and hair
+/// has the velocity of its root.
 #[test]
-fn a_long_step_of_an_even_motion_is_no_kick() {
+fn a_long_step_of_a_uniform_motion_does_not_move_hair() {
     let groom = hair(20);
     let settings = Settings { inertia: 1.0, ..single() };
     let speed = 0.8;
@@ -319,7 +317,7 @@ fn a_long_step_of_an_even_motion_is_no_kick() {
         model.velocities(&mut velocities);
         (shape, velocities)
     };
-    // Long enough to forget the start; then one step four times as long, as in a hitch.
+    // Run until the start has no effect, then one step four times as long.
     let dt = 1.0 / 240.0;
     let even = [dt; 480];
     let mut hitch = even.to_vec();
@@ -332,9 +330,9 @@ fn a_long_step_of_an_even_motion_is_no_kick() {
     assert!(off < 0.05 * speed, "{off}");
 }
 
-/// Bend factors differ from chain to chain by where the anchors are: the higher, the softer (`jung2005` 4.2).
+/// The bend factor depends on the height of the anchor: higher strips are softer (`jung2005` 4.2).
 #[test]
-fn chains_bend_by_their_place() {
+fn higher_strips_bend_more() {
     let mut strands = Strands::new();
     for y in [0.0, 0.05, 0.1] {
         strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, y, 0.0)).collect::<Vec<_>>());
@@ -345,7 +343,7 @@ fn chains_bend_by_their_place() {
         let mut model = Cantilever::new(&groom, &settings).expect("valid");
         let mut pose = StripPose::default();
         for i in 1..=30 {
-            // A turn that goes on.
+            // Rotate at constant speed.
             let turn = Quat::from_rotation_y(0.05 * i as f32);
             let root = RigidTransform { rotation: turn, translation: Vec3::ZERO };
             let wind = Wind::default();
@@ -361,9 +359,9 @@ fn chains_bend_by_their_place() {
     assert!(same.iter().all(|d| (d - same[0]).abs() < 1e-5) && same[0] > 0.01, "{same:?}");
 }
 
-/// Strips that go through a plane at rest leave it; those that graze it stay.
+/// Strips that pass through a plane at rest are pushed out; those slightly below its surface are not.
 #[test]
-fn strips_that_begin_inside_something_come_out() {
+fn strips_that_start_inside_a_collider_are_pushed_out() {
     let groom = hair(40);
     let mut model = Cantilever::new(&groom, &single()).expect("valid");
     let edges = model.strips().edges.clone();
@@ -391,10 +389,11 @@ fn ramp(root: f32, tip: f32) -> Ramp {
     Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places")
 }
 
-/// In a steady wind W each joint stays turned by `tau d W / l` against the one before, with `d = D (l / L)^2` and the
-/// style time of its place; where hair does not hold its shape, gravity is a wind of `g` over the damping of the place.
+/// In a steady wind W each segment is rotated by `tau d W / l` relative to the previous one, with `d = D (l / L)^2` and the
+/// style time of its place; where hair does not hold its shape, gravity acts like a wind of `g` over the damping of the
+/// place.
 #[test]
-fn ramps_reach_every_joint_by_its_place() {
+fn each_joint_has_the_parameters_of_its_place() {
     let (segments, length) = (8usize, 0.2f32);
     let l = length / segments as f32;
     let mut strands = Strands::new();
@@ -428,10 +427,10 @@ fn ramps_reach_every_joint_by_its_place() {
     }
 }
 
-/// A ramp that is constant is the number: no row tables, and the same bits. And where a ramp is constant up to a place,
-/// so are the bits of all joints up to there: what is farther out does not act on them.
+/// A constant ramp gives the same bits as the number, without a table. Where a ramp is constant up to a place, joints up
+/// to there have the same bits as with the number.
 #[test]
-fn a_constant_ramp_is_the_number() {
+fn a_constant_ramp_is_equal_to_the_number() {
     let groom = hair(40);
     let run = |settings: &Settings| {
         let mut model = Cantilever::new(&groom, settings).expect("valid");

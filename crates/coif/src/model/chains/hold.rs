@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-/// Forces that keep a chain at rest in its groomed shape. Its memory is reusable.
+/// Forces that keep a chain in equilibrium in its groomed shape. Keeps its memory between solves.
 #[derive(Debug, Default)]
 pub(in crate::model) struct Hold {
     /// Acceleration (m/s^2) that holds each particle, in the rest frame.
@@ -13,17 +13,17 @@ pub(in crate::model) struct Hold {
     left: Vec<Vec3>,
 }
 
-/// Sweeps of the search for the tensions: residuals only make the holding forces a little
-/// larger than necessary, the groom stays at rest whatever the tensions are.
+/// Gauss-Seidel sweeps over the tensions. Fewer make the holding forces slightly
+/// larger than necessary; the groom is in equilibrium for any tensions.
 const SWEEPS: usize = 32;
 
-/// Finds tensions that carry as much of the weight as possible, and the accelerations that hold the rest.
+/// Finds tensions that carry as much of the weight as possible, and the accelerations that balance the remainder.
 ///
 /// Model: particle i is at rest if `m_i g + T_(i+1) u_(i+1) - T_i u_i + m_i a_i = 0`, with `u_i` the
-/// direction of segment i, `T_i` its tension and `a_i` an acceleration fixed to the body's frame.
-/// Any tensions will do; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= max_i`. Hair that
-/// hangs is held by its root alone, so that it swings freely. Hair that stands is held particle by
-/// particle and not pushed from below, so that it does not buckle.
+/// direction of segment i, `T_i` its tension and `a_i` an acceleration that is constant in the body's frame.
+/// Any tensions satisfy this for some accelerations; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= max_i`. Hanging
+/// hair is held only by its root, so that it swings freely. Upright hair is held particle by
+/// particle and not compressed, so that it does not buckle.
 /// Symbols: `line` the groom (m), the first `embedded` points of it fixed; `mass` (kg); `gravity`
 /// (m/s^2); `max_tension` the largest tension of each segment (N).
 pub(in crate::model) fn hold_groom(
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn hanging_hair_is_held_by_its_root_and_standing_hair_by_itself() {
+    fn hanging_hair_needs_no_acceleration_and_upright_hair_all_of_gravity() {
         let hanging: Vec<Vec3> = (0..12).map(|i| Vec3::NEG_Y * 0.01 * i as f32).collect();
         let solved = hold(&hanging, 2, f32::INFINITY);
         assert!(solved.acceleration.iter().all(|a| a.length() < 1e-4));
@@ -108,10 +108,10 @@ mod tests {
         assert!(solved.acceleration[1..].iter().all(|a| (*a + GRAVITY).length() < 1e-5));
     }
 
-    /// Whatever the shape and the limits, the forces on every particle add up to zero, and the holding forces
-    /// are no larger on the whole than those that carry every particle alone.
+    /// For any limits, the forces on every particle add up to zero, and the holding accelerations
+    /// are smaller in the mean than gravity.
     #[test]
-    fn a_curl_is_in_balance_with_small_forces() {
+    fn a_curl_is_in_equilibrium_with_small_forces() {
         let curl: Vec<Vec3> = (0..60)
             .map(|i| i as f32 * 0.5)
             .map(|t| Vec3::new(0.01 * t.cos(), -0.003 * t, 0.01 * t.sin()))

@@ -1,12 +1,12 @@
-//! Strands as chains of free particles: what the models have in common that keep one plain position
-//! and one plain velocity per point.
+//! Strands as chains of free particles: the common part of models that store one position
+//! and one velocity per point.
 //!
-//! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
+//! Particles are stored in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
 //! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
-//! parallel, resets chains that broke, and reports in strand order. Following the roots, holding
-//! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), collision with the body (`crate::collide`) and
-//! access for contact between hair (`rows.rs`), reset, teleport and checkpoints are here. The internal forces
-//! or constraints are the model's.
+//! parallel, resets chains that broke, and reports in strand order. Motion of the roots, springs to
+//! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), collision with the body (`crate::collide`),
+//! access of contacts (`rows.rs`), reset, teleport and checkpoints are here. Internal forces
+//! or constraints belong to the models.
 
 mod hold;
 mod profile;
@@ -35,7 +35,7 @@ use crate::math::bytes::{floats, put_floats};
 use crate::params::Ramp;
 use crate::{Error, Result};
 
-/// The part of `Model` that is the same for all models with their state in a field `chains`.
+/// The methods of `Model` that are the same for all models with their state in a field `chains`.
 macro_rules! keep_in_chains {
     () => {
         fn reset(&mut self, world_from_rest: &[$crate::math::RigidTransform]) {
@@ -77,7 +77,7 @@ macro_rules! keep_in_chains {
 }
 pub(super) use keep_in_chains;
 
-/// Strands per task: enough to outweigh the cost of a task.
+/// Strands per task: fewer cost more for scheduling than they take to advance.
 const GRAIN: usize = 32;
 
 /// Refuses a groom with a strand whose longest segment is more than `limit` times its shortest.
@@ -129,11 +129,11 @@ impl Lender for Chains {
 struct Strand {
     first: usize,
     count: usize,
-    /// Number of leading particles that the scalp carries.
+    /// Number of particles at the root end that the scalp carries.
     embedded: usize,
-    /// Farthest that a particle may be from the root (m).
+    /// Largest distance of a particle from the root (m).
     reach: f32,
-    /// World from rest where the last step ended.
+    /// `world_from_rest` at the end of the last step.
     root: RigidTransform,
     broken: bool,
     unresolved: u32,
@@ -143,7 +143,7 @@ struct Strand {
 pub(super) struct Chain<'a> {
     /// Its particles' indices in the groom's order.
     pub(super) points: Range<usize>,
-    /// Number of leading particles that the scalp carries: at least one, and at least one is free.
+    /// Number of particles at the root end that the scalp carries: at least one, and at least one is free.
     pub(super) embedded: usize,
     pub(super) position: &'a mut [Vec3],
     pub(super) velocity: &'a mut [Vec3],
@@ -157,15 +157,15 @@ pub(super) struct Chain<'a> {
     /// Its points that are pinned.
     pub(super) pins: &'a [PinTarget],
     friction: FrictionScale<'a>,
-    /// World from rest at the start of the step.
+    /// `world_from_rest` at the start of the step.
     pub(super) root_before: Pose,
-    /// World from rest at the end of the step.
+    /// `world_from_rest` at the end of the step.
     pub(super) root: Pose,
 }
 
 impl Chain<'_> {
-    /// Puts every free particle that is inside the body on its surface, with friction against its displacement since
-    /// `before` in `dt` seconds. Returns how many are still inside.
+    /// Projects every free particle that is inside the body onto its surface, with friction against its displacement since
+    /// `before` in `dt` seconds. Returns the number that are still inside.
     pub(super) fn collide(
         &mut self,
         shapes: &[PosedShape],
@@ -191,7 +191,7 @@ impl Chain<'_> {
 }
 
 impl Chains {
-    /// Copies a valid groom. `friction` is relative to that of the body.
+    /// Particles of a valid groom. `friction` is relative to that of the body.
     pub(super) fn new(groom: &Groom, friction: &Ramp) -> Self {
         let rest = groom.strands.positions().to_vec();
         let mut length = vec![0.0; rest.len()];
@@ -244,7 +244,7 @@ impl Chains {
         self.strands.iter().map(|s| (s.first..s.first + s.count, s.embedded))
     }
 
-    /// Advances every chain with `advance`, which returns how many particles it left inside the
+    /// Advances every chain with `advance`, which returns the number of particles left inside the
     /// body, then resets broken chains and reports.
     pub(super) fn step(
         &mut self,
@@ -320,7 +320,7 @@ impl Chains {
     }
 }
 
-/// Inputs of chains that a step does not change.
+/// Constant inputs of chains in a step.
 struct Fixed<'a> {
     rest: &'a [Vec3],
     friction: FrictionScale<'a>,
@@ -328,7 +328,7 @@ struct Fixed<'a> {
     pins: Pins<'a>,
 }
 
-/// Some neighbouring strands with their particles.
+/// A range of strands with their particles.
 struct StrandRange<'a> {
     first_strand: usize,
     first_point: usize,
@@ -341,8 +341,7 @@ struct StrandRange<'a> {
 }
 
 impl StrandRange<'_> {
-    /// Advances these strands, halved recursively into tasks. Chains are independent, so the order does
-    /// not matter, and nothing is allocated.
+    /// Advances these strands, divided into tasks by halving. Chains are independent, and nothing is allocated.
     fn advance(self, fixed: &Fixed<'_>, advance: &(impl Fn(Chain<'_>) -> u32 + Sync)) {
         if self.strands.len() > GRAIN {
             let (a, b) = self.split();

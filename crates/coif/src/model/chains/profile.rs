@@ -1,4 +1,4 @@
-//! Ties to the groom and drag of the air, from root to tip.
+//! Springs to the groom and drag of the air, with parameters that vary from root to tip.
 
 use glam::Vec3;
 
@@ -9,18 +9,18 @@ use crate::params::Ramp;
 /// Style time and damping of every particle.
 pub(in crate::model) struct Profile {
     root: Tie,
-    /// Per particle; empty where all are the same.
+    /// Per particle; empty if all are equal.
     each: Vec<Tie>,
     /// Values along a strand: scratch.
     along: [Vec<f32>; 2],
 }
 
-/// The spring of a particle to its place in the groom, and its drag in air.
+/// The spring of a particle to its position in the groom, and its drag in air.
 #[derive(Debug, Clone, Copy)]
 struct Tie {
-    /// Time (s) in which it returns.
+    /// Time constant (s) of the return.
     style_time: f32,
-    /// Rate (1/s) at which it takes on the velocity of the air.
+    /// Rate (1/s) of the relaxation to the velocity of the air.
     damping: f32,
 }
 
@@ -70,7 +70,7 @@ impl Profile {
         }
     }
 
-    /// Effect of ties, gravity (m/s^2) and wind (m/s) on each particle in a step of `h` seconds.
+    /// Effect of springs, gravity (m/s^2) and wind (m/s) on each particle in a step of `h` seconds.
     pub(in crate::model) fn pull(
         &self,
         h: f32,

@@ -1,11 +1,12 @@
-//! Quantities found strand by strand when a model is built, updated in the same memory when a parameter changes.
+//! Quantities that are computed strand by strand when a model is built, and updated in the same memory when a parameter
+//! changes.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Chains;
 
-/// Scratch of the tasks: as many as there are threads.
+/// Scratch memory of tasks, one per thread.
 pub(in crate::model) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T: Default> Pool<T> {
@@ -28,8 +29,8 @@ impl<T: Default> Pool<T> {
 const STRANDS: usize = 32;
 
 impl Chains {
-    /// Calls `work` for every strand with its points, how many of them are embedded, and its pieces of lists with an element
-    /// per point.
+    /// Calls `work` for every strand with its points, the number of embedded ones, and its slices of two lists with an
+    /// element per point.
     pub(in crate::model) fn refit<T: Default + Send, A: Send, B: Send>(
         &self,
         pool: &Pool<T>,

@@ -1,5 +1,4 @@
-//! Chains as rows of sixteen, for methods of contact, which read positions and motion; the velocities that they
-//! change are copied back.
+//! Copies of chains in rows of sixteen, for contacts. The velocities that they change are copied back.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -21,7 +20,7 @@ impl Rows {
         let mut mass = vec![0.0; rows * LANES];
         let mut present = vec![0; rows];
         for (p, inner) in length.iter().enumerate() {
-            // A point stands for half of each segment beside it.
+            // Assign half of each adjacent segment to a point.
             let outer = length.get(p + 1).unwrap_or(&0.0);
             mass[p] = 0.5 * (inner + outer) * groom.fibre.mass_per_length(groom.radius[p]);
             present[p / LANES] |= 1 << (p % LANES);
@@ -49,7 +48,7 @@ impl Rows {
         rows.lend()
     }
 
-    /// Copies the velocities (m/s) back. Without a [`Rows::fill`] before, they stay as they are.
+    /// Copies the velocities (m/s) back. Changes nothing without a previous [`Rows::fill`].
     pub(super) fn take_velocities(&self, velocity: &mut [Vec3]) {
         let tasks = velocity.par_chunks_mut(ROWS_PER_TASK * LANES);
         tasks.zip(self.0.velocity.par_chunks(ROWS_PER_TASK * VECTOR)).for_each(|(to, from)| {
@@ -67,7 +66,7 @@ mod tests {
     use crate::groom::{Fibre, Strands};
     use crate::model::chains::Chains;
 
-    /// Two strands of 1 cm segments: 13 and 1200 points, so that the last row has room and there is
+    /// Two strands of 1 cm segments with 13 and 1200 points, so that the last row is not full and there is
     /// more than one task.
     fn groom() -> Groom {
         let mut strands = Strands::new();
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn particles_weigh_as_much_as_the_hair_and_roots_are_held() {
+    fn total_mass_is_that_of_the_hair_and_roots_are_not_free() {
         let groom = groom();
         let mut chains = Chains::new(&groom, &1.0.into());
         let samples = chains.lend();
@@ -93,13 +92,13 @@ mod tests {
         let length = 0.01 * f64::from(12 + 1199);
         let truth = length * f64::from(groom.fibre.mass_per_length(groom.fibre.radius));
         assert!((mass / truth - 1.0).abs() < 1e-4, "{mass} {truth}");
-        // Tips and roots weigh half.
+        // Tips and roots have half the mass.
         assert!((samples.mass[12] / samples.mass[11] - 0.5).abs() < 1e-3);
         assert!((samples.mass[13] / samples.mass[14] - 0.5).abs() < 1e-3);
     }
 
     #[test]
-    fn what_contact_adds_comes_back_to_the_same_particle() {
+    fn changed_velocities_are_copied_back_to_the_same_particles() {
         let mut chains = Chains::new(&groom(), &1.0.into());
         for (i, v) in chains.velocity.iter_mut().enumerate() {
             *v = Vec3::new(i as f32, -(i as f32), 0.5);

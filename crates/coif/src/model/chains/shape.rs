@@ -1,14 +1,14 @@
-//! Holding the groom: a spring ties each particle to its rest place, carried by the body.
+//! Springs that hold the groom: one from each particle to its rest position, which moves with the body.
 
 use glam::{Mat3, Vec3};
 
 use super::Chain;
 use crate::math::RigidTransform;
 
-/// Damping of the tie, in units of critical damping: hair returns to its groom without ringing.
+/// Damping ratio of the spring: 1 is critical, so that hair returns to its groom without oscillation.
 const DAMPING_RATIO: f32 = 1.0;
 
-/// A rigid motion, or something between two of them, as matrix and translation.
+/// A rigid transform, or a linear interpolation of two, as matrix and translation.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Pose {
     rotation: Mat3,
@@ -32,7 +32,7 @@ impl Pose {
         self.rotation * d
     }
 
-    /// The pose after a fraction of the path on which points move straight from one pose to the other.
+    /// The linear interpolation to another pose: points move on straight lines.
     pub(in crate::model) fn between(&self, other: &Self, fraction: f32) -> Self {
         Self {
             rotation: self.rotation * (1.0 - fraction) + other.rotation * fraction,
@@ -41,15 +41,15 @@ impl Pose {
     }
 }
 
-/// A spring from each particle to its place in the groom, carried by the body.
+/// A spring from each particle to its position in the groom, which moves with the body.
 ///
 /// Model: acceleration `k (target - x) + c (target' - v)` with `k = 1 / style_time^2` and `c` from
-/// [`DAMPING_RATIO`], taken implicitly: one step goes the fraction `k h^2 / D` of the offset to the target
-/// and takes over the fraction `c h / D` of the target's motion, `D = 1 + k h^2 + c h`. Stable for any
-/// step, and independent of the number of points, of iterations and of substeps. In terms of
+/// [`DAMPING_RATIO`], integrated implicitly: a step moves a particle by the fraction `k h^2 / D` of its offset from the
+/// target and by the fraction `c h / D` of the target's displacement, `D = 1 + k h^2 + c h`. It is stable for any
+/// step, and independent of the number of points, of iterations and of substeps. It is computed in
 /// velocities, because the displacement of a short substep is lost in the rounding of a position.
-/// Deviations: not a bending force. It depends on the position of a particle, not the angle of its segment,
-/// so that hair cannot stay turned to the other side of the head.
+/// Deviations: it is not a bending force: it depends on the position of a particle instead of the angle of its segment,
+/// so that hair cannot stay folded over to the other side of the head.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Shape {
     pull: f32,
@@ -66,13 +66,13 @@ impl Shape {
         Self { pull: spring / all, drag: damper / all, inverse_h: 1.0 / h }
     }
 
-    /// Displacement (m) per velocity (m/s) of a particle on its target that rests.
+    /// Displacement (m) in a step per velocity (m/s), of a particle at its target, which is at rest.
     pub(in crate::model) fn kept(&self, h: f32) -> f32 {
         (1.0 - self.pull - self.drag) * h
     }
 
     /// The velocity (m/s) of a particle at `x` that would have the velocity `free` without the spring,
-    /// while its target goes from one place to another.
+    /// while its target moves from one position to another.
     #[inline]
     pub(in crate::model) fn pulled(&self, x: Vec3, free: Vec3, [from, to]: [Vec3; 2]) -> Vec3 {
         let tied = (to - x) * self.pull + (to - from) * self.drag;
@@ -81,8 +81,7 @@ impl Shape {
 }
 
 impl Chain<'_> {
-    /// Moves the particles that are embedded in the scalp to their places in a pose; their velocity is
-    /// that of the whole step.
+    /// Moves the embedded particles to their positions in a pose; their velocity is the average over the whole step.
     pub(in crate::model) fn follow_root(&mut self, pose: &Pose, inverse_dt: f32) {
         for i in 0..self.embedded {
             let rest = self.rest[i];
@@ -96,9 +95,9 @@ impl Chain<'_> {
 mod tests {
     use super::*;
 
-    /// The implicit spring comes to rest at its target in about its time, whatever the step.
+    /// The implicit spring converges to the exact solution with the step.
     #[test]
-    fn the_tie_is_as_strong_for_any_step() {
+    fn the_spring_converges_with_the_step() {
         let left_after = |steps: u32| {
             let h = 0.2 / steps as f32;
             let shape = Shape::new(0.1, h);
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn points_go_straight_between_poses() {
+    fn points_move_linearly_between_poses() {
         let a = Pose::new(&RigidTransform::IDENTITY);
         let b = Pose::new(&RigidTransform {
             rotation: glam::Quat::from_rotation_z(0.5),

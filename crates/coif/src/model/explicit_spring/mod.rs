@@ -1,13 +1,13 @@
-//! A chain of springs, integrated explicitly: the second comparison of `muller2012` section 4.
+//! A chain of springs with explicit integration: the second comparison of `muller2012` section 4.
 //!
-//! Linear springs with damping along the segments hold the particles together; symplectic Euler
-//! advances them in `substeps` substeps. An explicit step must be shorter than the time in
-//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` computes the number, and
-//! a step that would be unstable is refused when the model is built.
+//! Damped linear springs along the segments connect the particles; symplectic Euler
+//! advances them in `substeps` substeps. An explicit step must be shorter than the travel time of
+//! a wave along a segment, so that stiff hair needs many: `stability.rs` computes the number, and
+//! an unstable step is refused when the model is built.
 //!
-//! The stiffness is a modulus (Pa), like Young's modulus of the fibre but in general much lower: a
+//! The stiffness is a modulus (Pa), like Young's modulus of the fibre but usually much lower: a
 //! segment of length l and cross-section A is a spring of `E A / l`, so that neither the stretch nor
-//! the speed of waves depends on the number of points. The groom is held by ties to the body
+//! the speed of waves depends on the number of points. The groom is held by springs to the body
 //! (`chains/shape.rs`), not by bending springs.
 
 mod stability;
@@ -43,7 +43,7 @@ parameters! {
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
         /// larger one counts.
         restitution: f32 = 0.0, "", 0.0..=1.0;
-        /// Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.
+        /// Stress per strain. Real hair has 4e9, which needs hundreds of substeps; a value that needs too many is refused.
         ///
         /// A strand of length L that hangs under gravity g gets longer by the fraction
         /// `density g L / (2 stretch_modulus)`.
@@ -52,13 +52,13 @@ parameters! {
         /// Internal friction along the hair as a time: stress per rate of stretch is this times the modulus. Costs
         /// substeps too.
         stretch_damping: f32 = 2e-4, "s", 0.0..=1.0;
-        /// Substeps of a step; 0 takes as many as stability asks for, up to 1000; too few are refused.
+        /// Substeps of a step; 0 chooses the number that stability requires, up to 1000; too few are refused.
         substeps: u32 = 0, "", 0..=10_000;
     }
 }
 
-/// Largest ratio of two segments of a strand. Rest was exact wherever substeps sufficed, up to a ratio of 73;
-/// far below this limit the shortest spring usually needs more substeps than are allowed, and is refused for it.
+/// Largest ratio of the lengths of two segments of a strand. Measured up to a ratio of 73, the groom is an exact
+/// equilibrium; far below this limit the shortest spring usually needs more substeps than are allowed, and is refused.
 const MAX_UNEVEN: f32 = 1000.0;
 
 /// Largest stretch of a spring by the weight of a held groom, as a fraction of its length.
@@ -71,15 +71,15 @@ pub struct ExplicitSpring {
     chains: Chains,
     profile: Profile,
     springs: Springs,
-    /// The colliders of the present step, substep after substep: scratch.
+    /// The colliders of the current step, substep after substep: scratch.
     shapes: Vec<PosedShape>,
-    /// Length of the steps that it is laid out for (s), and the gravity that the groom is balanced against (m/s^2).
+    /// Length of the steps that it is built for (s), and the gravity that the groom is balanced against (m/s^2).
     dt: f32,
     gravity: Vec3,
     fits: Pool<Fit>,
 }
 
-/// What a strand's springs are found with: scratch.
+/// Scratch memory for the springs of a strand.
 #[derive(Default)]
 struct Fit {
     modulus: Vec<f32>,
@@ -89,19 +89,19 @@ struct Fit {
 
 /// Particles and the springs to their predecessors, in the groom's order.
 struct Springs {
-    /// 1/kg.
+    /// Inverse masses (1/kg).
     inverse_mass: Vec<f32>,
-    /// N/m.
+    /// Stiffnesses (N/m).
     stiffness: Vec<f32>,
-    /// Length without force (m).
+    /// Rest lengths (m).
     length: Vec<f32>,
     /// Acceleration (m/s^2) that holds each particle against gravity, in the rest frame.
     hold: Vec<Vec3>,
 }
 
 impl ExplicitSpring {
-    /// Lays out a groom for steps of `dt` seconds and finds the forces that hold it under `gravity`
-    /// (m/s^2). Refuses substeps that are too few to be stable.
+    /// Builds the model for steps of `dt` seconds, with the forces that hold the groom under `gravity`
+    /// (m/s^2). Refuses too few substeps for stability.
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -148,7 +148,7 @@ impl ExplicitSpring {
         Stiffest::of(self.chains.ranges(), &springs.inverse_mass, &springs.stiffness)
     }
 
-    /// The model without the check of its step.
+    /// Builds the model without the check of stability.
     fn unchecked(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Self {
         let points = groom.strands.point_count();
         let zeros = vec![0.0; points];
@@ -173,7 +173,7 @@ impl ExplicitSpring {
         model
     }
 
-    /// Finds the springs, and the forces that hold the groom.
+    /// Computes the springs, and the forces that hold the groom.
     fn set_springs(&mut self, groom: &Groom) {
         let Self { settings, chains, .. } = self;
         let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
@@ -189,7 +189,7 @@ impl ExplicitSpring {
             let line = &groom.strands.positions()[points.clone()];
             let stiffness = &stiffness[points.clone()];
             fit.weigh(groom, points, &settings.stretch_modulus, &mut []);
-            // Shorten the springs by what the weight of the held groom stretches them.
+            // Shorten the springs by their stretch under the weight of the groom.
             let rest = |i: usize| line[i].distance(line[i - 1]);
             let max_tension = |i: usize| MAX_HELD_STRETCH * stiffness[i] * rest(i);
             let mass = &fit.mass;
@@ -203,8 +203,8 @@ impl ExplicitSpring {
 }
 
 impl Fit {
-    /// Finds the masses of the particles of a strand (kg), and writes the stiffness of its springs (N/m) where there is
-    /// room for it.
+    /// Computes the masses of the particles of a strand (kg), and writes the stiffness of its springs (N/m) unless
+    /// `stiffness` is empty.
     fn weigh(
         &mut self,
         groom: &Groom,
@@ -219,7 +219,7 @@ impl Fit {
         self.mass.clear();
         self.mass.resize(line.len(), 0.0);
         for i in 1..line.len() {
-            // Half of a segment's mass goes to either end; a segment is a truncated cone.
+            // Assign half of the mass of a segment, a truncated cone, to each end.
             let (a, b) = (radius[i - 1], radius[i]);
             let mean_square = (a * a + a * b + b * b) / 3.0;
             let round = if mean_square > 0.0 { mean_square.sqrt() } else { groom.fibre.radius };
@@ -312,7 +312,7 @@ struct SubstepConstants {
 }
 
 /// One substep of symplectic Euler: forces from the old state, new velocities, then new positions
-/// from the new velocities. The root goes from the first pose to the second.
+/// from the new velocities. The root moves from the first pose to the second.
 fn advance_springs(
     chain: &mut Chain<'_>,
     springs: &Springs,
@@ -326,7 +326,7 @@ fn advance_springs(
     chain.collision.fill(Collision::NONE);
     chain.arriving.copy_from_slice(chain.velocity);
     chain.before.copy_from_slice(chain.position);
-    // The pull of spring i on its inner end, from the state before this substep.
+    // Compute the force of spring i on its inner end from the state before this substep.
     let pull = |chain: &Chain<'_>, i: usize| {
         let (x, v) = (&*chain.position, &*chain.velocity);
         let stiffness = springs.stiffness[first + i];
@@ -346,7 +346,7 @@ fn advance_springs(
         let acceleration = (outer - inner) * springs.inverse_mass[first + i] + push + hold;
         let (x, rest) = (chain.position[i], chain.rest[i]);
         let free = (chain.velocity[i] + acceleration * h) * carried_on;
-        // The old state of this particle is not used again once its outer spring is known.
+        // Overwrite the old state of this particle: its two springs have been computed.
         let velocity = shape.pulled(x, free, [from.point(rest), to.point(rest)]);
         chain.velocity[i] = velocity;
         chain.position[i] = x + velocity * h;
@@ -355,7 +355,7 @@ fn advance_springs(
     chain.follow_root(to, substep.inverse_dt);
 }
 
-/// Puts pinned particles where their pins take them in a substep of `h` (s), from one fraction of the step to another.
+/// Moves pinned particles with their pins over a substep of `h` (s), from one fraction of the step to another.
 fn hold_pins(chain: &mut Chain<'_>, [start, end]: [f32; 2], h: f32) {
     for pin in chain.pins {
         let i = pin.point as usize;
@@ -379,7 +379,7 @@ fn spring_force(
     u * (stiffness * (distance - length) + damper * (velocity_b - velocity_a).dot(u))
 }
 
-/// Pushes particles out of the body, and updates their velocity.
+/// Projects particles out of the body, and updates their velocities.
 fn collide(
     chain: &mut Chain<'_>,
     shapes: &[PosedShape],

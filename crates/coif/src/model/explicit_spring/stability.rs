@@ -1,4 +1,4 @@
-//! How short an explicit step has to be.
+//! Stability limit of the explicit step.
 
 use std::ops::Range;
 
@@ -6,27 +6,29 @@ use glam::Vec3;
 
 use crate::groom::{Groom, Strands};
 
-/// Safety factor on the stability limit for a number of substeps that is chosen here: the limit is that of a straight
+/// Safety factor on the stability limit for an automatic number of substeps: the limit is that of a straight
 /// chain, and hair bends and collides.
 pub(super) const AUTO_MARGIN: f32 = 0.8;
 
-/// Largest number of substeps that is chosen here.
+/// Largest automatic number of substeps.
 pub(super) const MAX_AUTO: u32 = 1000;
 
-/// The particle that asks for the shortest step.
+/// The particle that requires the shortest step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stiffest {
-    /// Square of the fastest vibration (1/s^2).
+    /// Squared angular frequency of the fastest vibration (1/s^2).
     pub(super) rate_squared: f64,
     /// Index in the groom's order.
     pub(super) point: usize,
 }
 
 impl Stiffest {
-    /// Model: no vibration of a chain is faster than the largest sum of absolute values in a row of
-    /// its matrix `M^-1 K` (Gershgorin): `2 (k_i + k_(i+1)) / m_i`, where a spring to a particle that
-    /// is held counts once. For equal springs and masses, half a mass at the tip, that is the
-    /// fastest vibration itself, `4 k / m`.
+    /// The stiffest particle of all strands.
+    ///
+    /// Model: the squared frequencies of a chain are bounded by the largest sum of absolute values in a row of
+    /// its matrix `M^-1 K` (Gershgorin): `2 (k_i + k_(i+1)) / m_i`, where a spring to an embedded particle
+    /// counts once. For equal springs and masses, with half a mass at the tip, the bound is the
+    /// largest squared frequency, `4 k / m`.
     pub(super) fn of(
         strands: impl Iterator<Item = (Range<usize>, usize)>,
         inverse_mass: &[f32],
@@ -48,25 +50,26 @@ impl Stiffest {
         worst
     }
 
-    /// The fewest substeps of a step of `dt` seconds for which this stays bounded, or a `margin` below.
+    /// The smallest number of substeps of a step of `dt` seconds that is stable, with a safety factor `margin` on the
+    /// limit.
     ///
     /// Model: symplectic Euler with substeps of h on `x'' = -w^2 (x + t x')` is bounded for
-    /// `w^2 (h^2 + 2 h t) < 4`, from the trace and the determinant of one substep; `t` is the damping
-    /// as a time (s).
+    /// `w^2 (h^2 + 2 h t) < 4`, from the trace and the determinant of one substep.
+    /// Symbols: w angular frequency (1/s), h substep (s), t damping as a time (s).
     pub(super) fn substeps(&self, dt: f32, damping: f32, margin: f32) -> u32 {
         let (dt, t, margin) = (f64::from(dt), f64::from(damping), f64::from(margin));
         let longest = (t * t + 4.0 * margin * margin / self.rate_squared).sqrt() - t;
-        // Rounding must not ask for one more than a limit that was hit exactly.
+        // Allow for rounding, so that a substep equal to the limit is accepted.
         let count = (dt / longest * (1.0 - 1e-6)).ceil();
         if count.is_finite() { (count as u32).max(1) } else { u32::MAX }
     }
 }
 
 /// Longest over shortest segment of a strand, and the largest such ratio for which it passes a test, below 1 if
-/// even segments do not pass either.
+/// segments of equal length do not pass either.
 ///
-/// Model: the family of strands with segments `l_i^q`, scaled to the same length, of which the groom has q = 1 and
-/// even segments have q = 0. Their ratio is `ratio^q`; bisection finds the largest q that passes.
+/// Model: a family of strands with segments `l_i^q`, scaled to the same length: q = 1 is the groom,
+/// q = 0 has segments of equal length. Their ratio is `ratio^q`; bisection finds the largest q that passes.
 pub(super) fn largest_ratio(
     groom: &Groom,
     strand: usize,
@@ -109,5 +112,5 @@ pub(super) fn largest_ratio(
     (ratio, ratio.powf(lo))
 }
 
-/// Halvings of the exponent: ratios of up to 1000 to better than a thousandth.
+/// Bisections of the exponent: resolves ratios of up to 1000 to better than a thousandth.
 const BISECTIONS: usize = 16;

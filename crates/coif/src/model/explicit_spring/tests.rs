@@ -22,11 +22,11 @@ fn limp(substeps: u32) -> Settings {
     }
 }
 
-/// Lets a chain vibrate along itself and gives its largest stretch.
+/// Runs a chain in longitudinal vibration, and returns its largest stretch.
 fn stretch_of(settings: &Settings, steps: usize, dt: f32) -> f32 {
     let groom = chain(20);
     let mut model = ExplicitSpring::unchecked(&groom, settings, 1.0 / 240.0, Vec3::ZERO);
-    // Start as a zigzag along the chain, the fastest vibration.
+    // Start with alternating displacements, the fastest vibration.
     for (i, p) in model.chains.position.iter_mut().enumerate().skip(1) {
         p.x += if i % 2 == 0 { 1e-5 } else { -1e-5 };
     }
@@ -55,10 +55,10 @@ fn stretch_of(settings: &Settings, steps: usize, dt: f32) -> f32 {
     worst
 }
 
-/// The limit is where the theory says, with and without damping: just below it nothing grows, just
-/// above it everything does.
+/// The stability limit is that of the theory, with and without damping: vibrations are bounded 2 % below it and grow 2 %
+/// above it.
 #[test]
-fn the_limit_of_stability_is_sharp() {
+fn the_stability_limit_is_sharp() {
     let groom = chain(20);
     for stretch_damping in [0.0, 2e-4] {
         let settings = Settings { stretch_damping, ..limp(1) };
@@ -82,11 +82,11 @@ fn the_limit_of_stability_is_sharp() {
 fn too_few_substeps_are_refused_with_the_number_needed() {
     let groom = chain(20);
     let dt = 1.0 / 240.0;
-    // Waves of sqrt(5e5 / 1320) = 19.5 m/s run 8.1 cm in a step: 8.1 segments.
+    // Waves of sqrt(5e5 / 1320) = 19.5 m/s travel 8.1 cm in a step, 8.1 segments.
     let refused = ExplicitSpring::new(&groom, &limp(8), dt, Vec3::ZERO).err();
     assert!(matches!(refused, Some(Error::Unstable { needed: 9, substeps: 8, .. })), "{refused:?}");
     assert!(ExplicitSpring::new(&groom, &limp(9), dt, Vec3::ZERO).is_ok());
-    // Half the segments, half the length: the limit is the time of a wave along a segment.
+    // The automatic number has a safety factor of 0.8.
     let auto = Settings { substeps: 0, ..limp(1) };
     let model = ExplicitSpring::new(&groom, &auto, dt, Vec3::ZERO);
     assert!(matches!(model.map(|m| m.substeps()), Ok(11)));
@@ -95,16 +95,16 @@ fn too_few_substeps_are_refused_with_the_number_needed() {
     assert!(matches!(refused, Some(Error::Unstable { needed: 11469.., .. })), "{refused:?}");
 }
 
-/// Both ends of a spring get opposite forces: what it gives to one it takes from the other.
+/// The ends of a spring get opposite forces along it.
 #[test]
-fn a_spring_pulls_along_itself_and_back_to_its_length() {
+fn a_spring_force_is_axial_and_restoring() {
     let (a, b) = (Vec3::new(0.1, 0.2, -0.3), Vec3::new(0.4, -0.1, 0.5));
     let still = [Vec3::ZERO; 2];
     let force = spring_force([a, b], still, 0.5, [3.0, 0.1]);
     let opposite = spring_force([b, a], still, 0.5, [3.0, 0.1]);
     assert!((force + opposite).length() < 1e-6);
     assert!(force.cross(b - a).length() < 1e-6 && force.dot(b - a) > 0.0);
-    // Only the part of the velocity along the spring is damped.
+    // Only the velocity along the spring is damped.
     let across = (b - a).any_orthogonal_vector();
     let turning = spring_force([a, b], [Vec3::ZERO, across], 0.5, [3.0, 0.1]);
     assert!((turning - force).length() < 1e-6);

@@ -1,11 +1,11 @@
 //! Altitude springs (`selle2008` 3.1): one spring across a tetrahedron that keeps it from collapsing
-//! and turns it back if it was inverted.
+//! and restores it if it is inverted.
 //!
 //! Pure functions of four points. The versions for sixteen strands at a time are in `assemble.rs`.
 
 use glam::DVec3;
 
-/// Kinds of altitude that a tetrahedron has: four from a point to the opposite face, three between
+/// Number of altitudes of a tetrahedron: four from a point to the opposite face, three between
 /// opposite edges.
 pub const CANDIDATES: usize = 7;
 
@@ -21,8 +21,8 @@ pub struct Altitude {
     /// Which: 0 to 3 from that point to its opposite face, 4 to 6 between the edge from point 0 to
     /// point 1 to 3 and the opposite edge.
     pub candidate: usize,
-    /// Weights of the four points: the altitude's vector is their weighted sum. Positive on one side,
-    /// where they add up to 1, and negative on the other, where they add up to -1.
+    /// Weights of the four points: the vector of the altitude is their weighted sum. They are positive at one end,
+    /// with sum 1, and negative at the other, with sum -1.
     pub weights: [f64; 4],
     /// Unit vector along the altitude.
     pub direction: DVec3,
@@ -36,7 +36,7 @@ pub fn six_volume(x: [DVec3; 4]) -> f64 {
     (x[1] - x[0]).dot((x[2] - x[0]).cross(x[3] - x[0]))
 }
 
-/// Six times the volume times the gradient of each point's barycentric coordinate: a vector across
+/// Six times the volume times the gradient of each point's barycentric coordinate: a normal of
 /// the opposite face with twice its area as length (m^2).
 fn face_vectors(x: [DVec3; 4]) -> [DVec3; 4] {
     let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
@@ -60,16 +60,16 @@ pub fn altitude_lengths(x: [DVec3; 4]) -> [f64; CANDIDATES] {
     })
 }
 
-/// The altitude of least length, or `None` if an edge of its base has collapsed: edge springs restore
-/// that.
+/// The shortest altitude, or `None` if an edge of its base has collapsed, which edge springs restore.
 ///
 /// Model: with the face vectors `g_i` and any of the seven base vectors `C = u x v`, the weights
 /// `w_i = g_i . C / |C|^2` give `sum w_i x_i = 6 V C / |C|^2`: a vector along `C` of length `6 V / |C|`.
-/// Source: `selle2008` 3.1. The largest `|C|` has the least length, and no weight of a wrong sign: if
+/// The largest `|C|` gives the shortest altitude, whose weights all have the right sign: if
 /// `g_i . g_a > 0` for a face, then `|g_a + g_i| > |g_a|` would be larger, and likewise for edges. So
 /// no weight exceeds 1, and forces are bounded.
-/// Deviations: where all points are on one line, the two edges are those that overlap in the middle
-/// of it.
+/// Source: `selle2008` 3.1.
+/// Symbols: x_i points (m), V volume (m^3), u, v edges of the base (m).
+/// Deviations: for collinear points, the two edges are those that overlap in the middle of the line.
 pub fn min_altitude(x: [DVec3; 4]) -> Option<Altitude> {
     let g = face_vectors(x);
     let bases = base_vectors(g);
@@ -95,7 +95,7 @@ pub fn min_altitude(x: [DVec3; 4]) -> Option<Altitude> {
     Some(Altitude { candidate, weights, direction, length: six_volume(x) / area })
 }
 
-/// Four points on one line: an edge/edge altitude across it, between the edges that overlap.
+/// For collinear points: an edge/edge altitude perpendicular to the line, between the edges that overlap.
 fn altitude_on_a_line(x: [DVec3; 4], longest: f64) -> Option<Altitude> {
     let along = EDGES
         .iter()
@@ -140,8 +140,8 @@ mod tests {
         (-1.0..1.0, -1.0..1.0, -1.0..1.0).prop_map(|(x, y, z)| DVec3::new(x, y, z))
     }
 
-    /// Tetrahedra of all kinds: any, flattened by a factor, squeezed to a line, with points that
-    /// coincide, mirrored.
+    /// Random tetrahedra, some flattened by a factor, to a plane or to a line, some with coinciding points, some
+    /// mirrored.
     fn tetrahedron() -> impl Strategy<Value = [DVec3; 4]> {
         let squeeze = prop_oneof![Just(1.0), Just(1e-3), Just(1e-7), Just(0.0), Just(-1.0)];
         let squeezes = (squeeze.clone(), squeeze.clone(), squeeze);
@@ -163,10 +163,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Weights have the sign of their side and sum to one on it, whatever the shape: forces are
-        /// bounded. Where the tetrahedron has a volume, the altitude is the distance of its two ends.
+        /// Weights have the sign of their end and sum to one there for any shape, so that forces are
+        /// bounded. The weighted sum of the points is the vector of the altitude.
         #[test]
-        fn weights_are_never_of_the_wrong_sign(x in tetrahedron()) {
+        fn weights_have_the_sign_of_their_end(x in tetrahedron()) {
             let Some(altitude) = min_altitude(x) else {
                 return Ok(());
             };
@@ -187,9 +187,9 @@ mod tests {
             prop_assert!(vector.distance(truth) < 1e-5 * size, "{vector} {truth}");
         }
 
-        /// Only a tetrahedron whose edges have collapsed has no altitude, and no other is shorter.
+        /// The altitude found is the shortest of all.
         #[test]
-        fn a_tetrahedron_with_area_has_the_least_of_its_altitudes(
+        fn the_altitude_is_the_shortest(
             x in [point(), point(), point(), point()]
         ) {
             let altitude = min_altitude(x).expect("points are apart");

@@ -1,7 +1,7 @@
 //! Forces and matrix of one velocity solve, sixteen strands at a time.
 //!
-//! Every spring has its direction frozen (`selle2008` 4.1), so that the system is linear and positive
-//! definite, and has the layout of `math::banded`.
+//! The directions of springs are constant during a solve (`selle2008` 4.1), so that the system is linear and positive
+//! definite, in the layout of `math::banded`.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x16};
 use glam::Vec3;
@@ -13,10 +13,10 @@ use crate::math::LANES;
 use crate::math::banded::{BLOCKS, DIAGONAL, ROW, lower};
 use crate::math::lanes::{VECTOR, Vec3x};
 
-/// Sine below which four particles count as lying on one line, in single precision.
+/// Sine below which four particles count as collinear in single precision.
 const PARALLEL: f32 = 1e-3;
 
-/// Shortest spring that has a direction (m).
+/// Shortest spring with a defined direction (m).
 const NO_LENGTH: f32 = 1e-12;
 
 /// Parameters of a velocity solve: `v' = v + step a(x, v')`, where the force of a spring is
@@ -25,9 +25,9 @@ const NO_LENGTH: f32 = 1e-12;
 pub(super) struct Times {
     /// Time within the substep over which the acceleration acts (s).
     pub(super) step: f32,
-    /// Time by which springs look ahead, with the fibre's damping (s).
+    /// Implicit look-ahead of springs plus the fibre's damping time (s).
     pub(super) lag: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air, where the block has none of its own.
+    /// Drag (1/s): rate of the relaxation to the velocity of the air, for blocks without drag per particle.
     pub(super) drag: f32,
 }
 
@@ -56,9 +56,10 @@ pub(super) fn assemble_lanes(
 /// Assembles the system for the change of the velocities `v` at the positions `x`.
 ///
 /// Model: `(M (1 + s c) + s lag sum k w d d^T w^T) dv = s (f + sum k (stretch + lag rate(v)) ...)`.
-/// Source: `selle2008` 4.1, with its slip corrected: positions at the end of the step, direction of its
-/// start. `lag` is the step plus the fibre's damping time: `dt k + b`.
-/// `DRAGS`: the drag `c` of a particle is that of its row, not a constant.
+/// Source: `selle2008` 4.1, with its misprint corrected: positions at the end of the step, directions at its
+/// start.
+/// Symbols: s `step` (s), lag the step plus the fibre's damping time (s), c drag (1/s), which with `DRAGS` differs between
+/// particles, k stiffness, w weights and d direction of a spring.
 #[inline(always)]
 fn assemble<S: Simd, const DRAGS: bool>(
     simd: S,
@@ -82,14 +83,14 @@ fn assemble<S: Simd, const DRAGS: bool>(
     let coefficient = splat(times.step * times.lag);
     let wind = Vec3x::of_row(simd, &block.wind);
 
-    // Forces of springs that begin at the last four rows: a row is written once, when all that reach
-    // it are known.
+    // Keep the forces of springs that start at the last four rows, so that each row is written once, when all springs that
+    // act on it are known.
     let mut edges = [[Pull::none(simd); BLOCKS]; REACH];
     let mut tetrahedra = [Tetrahedron::none(simd); REACH];
     for j in 0..rows {
         let (from, speed) = (Vec3x::of_row(simd, &x[j]), Vec3x::of_row(simd, &v[j]));
         let numbers = &springs[j];
-        // Springs to the next three particles.
+        // Compute the springs to the next three particles.
         for s in 1..=BLOCKS {
             let edge = &mut edges[j % REACH][s - 1];
             if j + s >= rows {
@@ -105,7 +106,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             edge.force = d * (stiffness * step * (length - rest + lag * rate));
             edge.outer = outer_product(d, coefficient * stiffness);
         }
-        // The altitude spring of the tetrahedron with them.
+        // Compute the altitude spring of the tetrahedron with them.
         let tetrahedron = &mut tetrahedra[j % REACH];
         if j + 3 < rows {
             let mut four = [from; 4];
@@ -117,7 +118,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             for i in 1..4 {
                 rate_vector += Vec3x::of_row(simd, &v[j + i]) * weights[i];
             }
-            // A collapsed edge has no altitude.
+            // Switch it off where an edge has collapsed.
             let stiffness = spring_number(simd, numbers, 6);
             let stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
             let rate = direction.dot(rate_vector);
@@ -131,7 +132,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             *tetrahedron = Tetrahedron::none(simd);
         }
 
-        // Begin the row with mass, load and the air.
+        // Start the row with mass, load and drag.
         let mass = f32x16::from_slice(simd, &mass[j]);
         let (drag, slowed) = if DRAGS {
             let drag = f32x16::from_slice(simd, &drags[j]);
@@ -147,7 +148,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             diagonal[lower(axis, axis)] = inertia;
         }
         let mut before = [[splat(0.0); 6]; BLOCKS];
-        // Add the springs that begin here, and those that end here.
+        // Add the springs that start and end here.
         for s in 0..BLOCKS {
             let own = &edges[j % REACH][s];
             force += own.force;
@@ -176,7 +177,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
     hold_particles(simd, &block.free, band, rhs);
 }
 
-/// Rows that one spring reaches.
+/// Number of rows that a spring acts on.
 const REACH: usize = BLOCKS + 1;
 
 /// Force of a spring, and its contribution to the matrix.
@@ -194,7 +195,7 @@ impl<S: Simd> Pull<S> {
     }
 }
 
-/// The same of an altitude spring, and how it is distributed over its particles.
+/// Force and matrix contribution of an altitude spring, and the weights of its particles.
 #[derive(Clone, Copy)]
 struct Tetrahedron<S: Simd> {
     pull: Pull<S>,
@@ -208,7 +209,7 @@ impl<S: Simd> Tetrahedron<S> {
     }
 }
 
-/// Writes a row of the matrix: its diagonal block, and those to the rows before it.
+/// Writes a row of the matrix: its diagonal block, and those that couple it with previous rows.
 #[inline(always)]
 fn store_row<S: Simd>(
     diagonal: &[f32x16<S>; 6],
@@ -244,7 +245,7 @@ fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]
     let (g1, g2, g3) = (b.cross(c), c.cross(a), a.cross(b));
     let g0 = Vec3x::splat(simd, Vec3::ZERO) - (g1 + g2 + g3);
     let six_volume = a.dot(g1);
-    // The largest base has the least altitude.
+    // Select the largest base, which has the shortest altitude.
     let bases = [g0, g1, g2, g3, g0 + g1, g0 + g2, g0 + g3];
     let mut base = bases[0];
     let mut area2 = base.dot(base);
@@ -270,7 +271,7 @@ fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]
         length: six_volume * inverse_area,
         rest,
     };
-    // Particles on one line are rare: take them one by one.
+    // Treat collinear particles, which are rare, one by one.
     let longest2 = a.dot(a).max(b.dot(b)).max(c.dot(c));
     let limit = longest2 * longest2 * f32x16::splat(simd, PARALLEL * PARALLEL);
     let lines = area2.simd_lt(limit) & spring_number(simd, numbers, 6).simd_gt(0.0);
@@ -286,7 +287,7 @@ fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]
 }
 
 impl<S: Simd> Across<S> {
-    /// Finds the altitude of one lane whose particles are on a line.
+    /// Computes the altitude of one lane with collinear particles.
     #[cold]
     fn take_line(&mut self, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES], l: usize) {
         let Some(found) = min_altitude(x.map(|p| p.lane(l).as_dvec3())) else {
@@ -325,7 +326,7 @@ fn number_mut(row: &mut [f32; ROW], at: usize) -> &mut [f32] {
     &mut row[at * LANES..(at + 1) * LANES]
 }
 
-/// Removes particles that may not move from the system.
+/// Removes pinned particles from the system.
 #[inline(always)]
 fn hold_particles<S: Simd>(
     simd: S,
@@ -352,11 +353,11 @@ fn hold_particles<S: Simd>(
     }
 }
 
-/// Removes the directions in which particles that collide may not change their velocity from the system.
+/// Removes the directions in which the velocities of colliding particles are prescribed from the system.
 ///
-/// Model: with the projector P across the normal, rows and columns of the particle become P A P, and
-/// its normal direction gets a decoupled equation; a particle that sticks has P = 0. So the velocity in that
-/// direction is kept exactly, and the matrix stays as well conditioned as it was.
+/// Model: with the projector P perpendicular to the normal, rows and columns of the particle become P A P, and
+/// its normal direction gets a decoupled equation; a particle that sticks has P = 0. The velocity in that
+/// direction is kept exactly, and the condition of the matrix does not get worse.
 pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_>) {
     let rows = system.rhs.len() / VECTOR;
     for collision in collisions {
@@ -370,13 +371,13 @@ pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_
         });
         let band = &mut *system.band;
         let at = |row: usize, number: usize| row * ROW + number * LANES + l;
-        // The right-hand side.
+        // Project the right-hand side.
         let force: [f32; 3] = std::array::from_fn(|c| system.rhs[j * VECTOR + c * LANES + l]);
         for r in 0..3 {
             system.rhs[j * VECTOR + r * LANES + l] =
                 (0..3).map(|c| projector[r][c] * force[c]).sum();
         }
-        // The diagonal block, with its own size along the removed directions.
+        // Project the diagonal block, with its mean diagonal along the removed directions.
         let diagonal: [[f32; 3]; 3] = std::array::from_fn(|r| {
             std::array::from_fn(|c| band[at(j, DIAGONAL + lower(r.max(c), r.min(c)))])
         });
@@ -389,7 +390,7 @@ pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_
                 band[at(j, DIAGONAL + lower(r, c))] = inner[r][c] + rest;
             }
         }
-        // Blocks in its row, then in its column.
+        // Project the blocks in its row, then in its column.
         for before in 1..=BLOCKS.min(j) {
             let old = read_block(band, |i| at(j, 9 * (before - 1) + i));
             let new = product(&projector, &old);

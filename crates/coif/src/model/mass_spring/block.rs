@@ -1,9 +1,9 @@
 //! Sixteen strands in memory: constants and state.
 //!
 //! A row holds one particle of each strand (`math::lanes`), root to tip; strands of a block may have
-//! different numbers of particles and extra particles at different places. Positions are relative to
-//! the root, so that single precision is enough; velocities are those in the world. Masses and forces are
-//! in units that make a mean mass about 1, to avoid slow subnormal numbers.
+//! different numbers of particles, and extra particles at different places. Positions are relative to
+//! the root, so that single precision suffices; velocities are in world space. Masses and forces are
+//! scaled so that the mean mass is about 1, to avoid slow subnormal numbers.
 
 use glam::Vec3;
 
@@ -16,7 +16,7 @@ use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::chains::Pose;
 
-/// Numbers that a row has for its springs: stiffness and rest length of three, stiffness and seven rest
+/// Numbers per row for springs: stiffness and rest length of three, stiffness and seven rest
 /// lengths of the altitude spring.
 pub(super) const SPRINGS: usize = 6 + 8;
 
@@ -31,16 +31,16 @@ const FASTEST: f32 = 1e5;
 pub(super) struct ParticleCollision {
     pub(super) row: u16,
     pub(super) lane: u8,
-    /// Whether it sticks: then all of its velocity is that of the surface.
+    /// Whether it sticks: then its velocity is that of the surface.
     pub(super) sticks: bool,
     pub(super) normal: Vec3,
 }
 
 /// Up to sixteen strands.
 pub(super) struct Block {
-    /// Which strand each lane holds; lanes that are not in use repeat the last one.
+    /// The strand of each lane; unused lanes repeat the last one.
     pub(super) strands: [u32; LANES],
-    /// How many lanes are in use.
+    /// Number of lanes in use.
     pub(super) lanes: usize,
     /// Particles of the longest strand.
     pub(super) rows: usize,
@@ -50,7 +50,7 @@ pub(super) struct Block {
     pub(super) pinned_at_root: [u16; LANES],
     /// First particle of each lane's strand that is pinned at the tip, or its count.
     pub(super) pinned_tip: [u16; LANES],
-    /// Lanes whose strand is pinned at its tip now, or anywhere else.
+    /// Lanes whose strand is currently pinned at its tip, or at any other point besides the root.
     pub(super) pinned_at_both: u16,
     /// Points that are pinned in this step.
     pub(super) pins: Vec<Pin>,
@@ -60,19 +60,19 @@ pub(super) struct Block {
     pub(super) free: Box<[u16]>,
     /// Per row: lanes whose particle is a point of the hair.
     pub(super) is_point: Box<[u16]>,
-    /// Per row: lanes whose particle hangs on the second before it, not on the one before it.
+    /// Per row: lanes whose particle has the second particle before it as parent instead of the one before it.
     pub(super) two_back: Box<[u16]>,
     /// Inertia (scaled).
     pub(super) mass: Box<[f32]>,
     /// Mass that gravity acts on (scaled).
     pub(super) weight: Box<[f32]>,
-    /// Rate (1/s) at which particles take on the velocity of the air; empty where it is the same everywhere.
+    /// Drag (1/s) per particle; empty if it is constant.
     pub(super) drag: Box<[f32]>,
-    /// Friction of particles relative to that of the body; empty where it is the same everywhere.
+    /// Friction of particles relative to that of the body; empty if it is constant.
     pub(super) friction: Box<[f32]>,
-    /// Stiffness (scaled) and rest lengths (m) of all springs that begin at a row.
+    /// Stiffness (scaled) and rest lengths (m) of all springs that start at a row.
     pub(super) springs: Box<[f32]>,
-    /// Distance from the particle that this one hangs on, in the groom (m).
+    /// Distance from the parent particle in the groom (m).
     pub(super) length: Box<[f32]>,
     /// Force that holds the groom, in the rest frame (scaled).
     pub(super) hold: Box<[f32]>,
@@ -94,9 +94,9 @@ pub(super) struct Block {
     pub(super) v: Box<[f32]>,
     /// Positions of the roots (m).
     pub(super) origin: [Vec3; LANES],
-    /// Positions of the roots at the end of the present substep (m).
+    /// Positions of the roots at the end of the current substep (m).
     pub(super) origin_next: [Vec3; LANES],
-    /// World from rest at the start and at the end of the step.
+    /// `world_from_rest` at the start and at the end of the step.
     pub(super) root: [[RigidTransform; LANES]; 2],
 
     /// Velocities in the middle of a substep (m/s).
@@ -107,7 +107,7 @@ pub(super) struct Block {
     pub(super) load: Box<[f32]>,
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
-    /// Collisions with the body; never longer than there are points.
+    /// Collisions with the body, at most one per point.
     pub(super) collisions: Vec<ParticleCollision>,
     /// Old and new positions of hair points, their velocities and collisions: memory for one strand.
     pub(super) room: super::collide::Room,
@@ -121,7 +121,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Lays out strands; masses and forces are in units of `1 / scale` (kg, N).
+    /// A block of strands; masses and forces are in units of `1 / scale` (kg, N).
     pub(super) fn new(strands: &[(u32, Strand, Vec3)], scale: f64) -> Self {
         let rows = strands.iter().map(|s| s.1.position.len()).max().unwrap_or(0);
         let floats = |per_row: usize| vec![0.0; rows * per_row].into_boxed_slice();
@@ -207,7 +207,7 @@ impl Block {
             for (i, value) in numbers.enumerate() {
                 self.springs[(row * SPRINGS + i) * LANES + l] = value as f32;
             }
-            // A point hangs on the point before; an extra particle on the point before as well.
+            // Find the parent: the previous point, for points and for extra particles.
             if row > 0 {
                 let is_segment = strand.point[row].is_some() && strand.point[row - 1].is_none();
                 let parent = if is_segment { row - 2 } else { row - 1 };
@@ -220,7 +220,7 @@ impl Block {
                 }
             }
         }
-        // Padding particles lie on the last particle.
+        // Place padding particles on the last particle.
         for row in count..self.rows {
             set_lane(&mut self.rest, row, l, strand.position[count - 1].as_vec3());
         }
@@ -231,7 +231,7 @@ impl Block {
         ((1u32 << self.lanes) - 1) as u16
     }
 
-    /// Puts a lane at rest on its rest shape, carried by the body.
+    /// Resets a lane to its rest shape at a pose of the scalp.
     pub(super) fn reset_lane(&mut self, l: usize, world_from_rest: &RigidTransform) {
         self.root[0][l] = *world_from_rest;
         self.root[1][l] = *world_from_rest;
@@ -243,7 +243,7 @@ impl Block {
         }
     }
 
-    /// Moves a lane rigidly; velocities turn with it.
+    /// Moves a lane rigidly, with its velocities.
     pub(super) fn carry_lane(&mut self, l: usize, from: &RigidTransform, to: &RigidTransform) {
         let motion = *to * from.inverse();
         self.root[1][l] = *to;
@@ -274,8 +274,7 @@ impl Block {
         }
     }
 
-    /// Lanes with a value that is not finite, or much farther away than the strand is
-    /// long.
+    /// Lanes with a value that is not finite, too far from the root, or too fast.
     pub(super) fn find_broken(&self) -> u16 {
         let mut sane = [true; LANES];
         for (x, v) in self.x.as_chunks::<VECTOR>().0.iter().zip(self.v.as_chunks::<VECTOR>().0) {
@@ -363,7 +362,7 @@ impl FarEndPose {
         }
     }
 
-    /// Position of a particle pinned at the tip: rotated about the line to the root and moved along it.
+    /// Position of a particle pinned at the tip: rotated about the line to the root, and translated along it.
     fn place(&self, strand: u32, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
         if strand < self.first {
             return p;

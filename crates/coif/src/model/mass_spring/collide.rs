@@ -10,7 +10,7 @@ use crate::math::LANES;
 use crate::math::lanes::{lane, set_lane};
 use crate::model::Environment;
 
-/// Displacement along a surface, as a fraction of what it was without friction, below which a particle sticks.
+/// Largest ratio of the displacements along a surface with and without friction at which a particle sticks.
 const STUCK: f32 = 1e-3;
 
 /// Memory for the free points of one strand.
@@ -20,7 +20,7 @@ pub(super) struct Room {
     after: Vec<Vec3>,
     velocity: Vec<Vec3>,
     collision: Vec<Collision>,
-    /// Empty where it is constant.
+    /// Empty if it is constant.
     friction: Vec<f32>,
 }
 
@@ -37,14 +37,14 @@ impl Room {
     }
 }
 
-/// Projects points that ended inside the body onto its surface, and removes the velocity into the surface and
+/// Projects points inside the body onto its surface, and removes the velocity into the surface and
 /// the friction impulse from `v`.
 ///
-/// Model: where a point is pushed out, its displacement along the surface shrinks by friction times the depth
-/// (Coulomb). The position includes half of the substep's acceleration, the velocity will include all of
-/// it: the impulse on the velocity is twice that on the position, less the speed of approach. A point whose
-/// displacement vanishes sticks, and the second solve leaves it at the surface's velocity; otherwise the second solve
-/// leaves its normal velocity.
+/// Model: Coulomb friction reduces the displacement along the surface by the coefficient times the depth.
+/// The position includes half of the acceleration of the substep, the velocity will include all of
+/// it, so the impulse on the velocity is twice that on the position, less the approach speed. A point whose
+/// displacement vanishes sticks, and the second solve keeps it at the velocity of the surface; otherwise the second solve
+/// keeps its normal velocity.
 /// Deviations: extra particles do not collide.
 pub(super) fn collide_with_body(
     block: &mut Block,
@@ -104,7 +104,7 @@ fn collide_lane(
         let Collision { normal, velocity: surface, bounce, friction, stopped } = room.collision[k];
         let wanted = lane(&block.next, row, l) + block.origin_next[l];
         set_lane(&mut block.next, row, l, room.after[k] - block.origin_next[l]);
-        // The displacement along the surface, without and with friction.
+        // Compare the displacements along the surface without and with friction.
         let along = |p: Vec3| {
             let moved = p - room.before[k] - surface * substep.h;
             moved - normal * moved.dot(normal)

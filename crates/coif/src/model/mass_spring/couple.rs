@@ -1,11 +1,11 @@
 //! Velocity solves with springs between strands.
 //!
 //! The matrix is `A + C`: A has one banded matrix per strand, C one outer product per spring between
-//! hairs. The strands are solved directly, and an iteration finds the forces of the springs (`net.rs`): only
-//! the coupling of hairs is iterative.
+//! hairs. The strands are solved directly, and the forces of the springs by conjugate gradients on the dual system
+//! (`net.rs`).
 //!
-//! Contact and springs use the points of the hair in the order of the blocks, strand after strand:
-//! hairs that grow beside each other are adjacent in memory.
+//! Contact and springs use the points of the hair in the order of the blocks, strand after strand, so that
+//! neighbouring hairs are adjacent in memory.
 
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
@@ -21,7 +21,7 @@ use crate::math::banded::{self, ROW};
 use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, SolveReport};
 
-/// Where a point of the groom is among the blocks.
+/// Place of a point of the groom in the blocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place {
     pub(super) block: u32,
@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub(super) lane: u8,
 }
 
-/// Blocks per task, with one vector to solve in.
+/// Blocks per task, which has one scratch vector.
 const RUN: usize = 8;
 
 /// The hairs in contact, and scratch memory to solve for them.
@@ -45,25 +45,24 @@ pub(super) struct Coupling {
     position: Vec<Vec3>,
     velocity: Vec<Vec3>,
     end: Vec<Vec3>,
-    /// Velocities passed to contact, to find its changes.
+    /// Velocities passed to the contact, to detect changes.
     handed: Vec<Vec3>,
     handed_end: Vec<Vec3>,
-    /// Points that the strain limit has moved since.
+    /// Points that the strain limit has moved after collision.
     moved: Vec<bool>,
-    /// Solutions of the last step at the points, of the first solve and of the second: initial guess of the next
-    /// ones.
+    /// Solutions of the last substep at the points, of the first and of the second solve: the initial guess of the next.
     last: [Vec<Vec3>; 2],
-    /// A vector to solve in, per run of blocks.
+    /// A scratch vector per run of blocks.
     rooms: Vec<Vec<f32>>,
 }
 
 impl Coupling {
-    /// Tolerance and maximum number of iterations of the solver.
+    /// Sets tolerance and largest number of iterations of the solver.
     pub(super) fn set_accuracy(&mut self, tolerance: f32, max_iterations: u32) {
         (self.tolerance, self.max_iterations) = (tolerance, max_iterations);
     }
 
-    /// For `contact` between points whose indices, in the groom's order, are `groom_place`.
+    /// Couples strands by `contact`; `groom_place` are the places of the points in the groom's order.
     pub(super) fn new(
         mut contact: Box<dyn HairContact>,
         groom_place: &[Place],
@@ -133,7 +132,7 @@ impl Coupling {
         self.net.tie(self.contact.springs());
     }
 
-    /// Applies contact to velocities (steps 3 and 9).
+    /// Applies repulsion to velocities (steps 3 and 9).
     pub(super) fn repel(
         &mut self,
         blocks: &mut [Block],
@@ -154,7 +153,7 @@ impl Coupling {
         });
     }
 
-    /// Applies contact against hairs passing through each other (step 6).
+    /// Applies collision of hair with hair (step 6).
     pub(super) fn collide(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
@@ -175,9 +174,9 @@ impl Coupling {
         });
     }
 
-    /// The same once more for points that the strain limit has moved since: positions only, as it does.
+    /// Applies collision again for points that the strain limit has moved since: to positions only, like the limit.
     pub(super) fn collide_again(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
-        // End positions by contact, for points that may move.
+        // Find the points that have moved since the collision.
         std::mem::swap(&mut self.end, &mut self.handed_end);
         gather(&mut self.end, &self.place, blocks, next_position);
         let ends = self.end.iter().zip(&self.handed_end);
@@ -215,11 +214,12 @@ impl Coupling {
     }
 
     /// Solves the systems whose factors and right-hand sides are in `scratch`, with the springs between
-    /// hairs added; right-hand sides become solutions. `which`: 0 for the first solve of a substep, at the
-    /// positions of its start, 1 for the second, in its middle.
+    /// hairs added; right-hand sides are replaced by solutions. `which` is 0 for the first solve of a substep, at the
+    /// positions of its start, and 1 for the second, in its middle.
     ///
-    /// Model: `x = A^-1 (b - G c^1/2 y)`. The springs start from the last solution, and the
-    /// iteration finds the difference.
+    /// Model: `x = A^-1 (b - G c^1/2 y)`. The initial forces of the springs are those of the last solution, and the
+    /// iteration solves for their change.
+    /// Symbols: see `net.rs`.
     pub(super) fn solve(
         &mut self,
         level: Level,
@@ -233,9 +233,9 @@ impl Coupling {
         if springs.is_empty() {
             self.net.clear();
         } else {
-            // Freeze the springs, and add their forces to the right-hand sides.
+            // Linearise the springs, and add their forces to the right-hand sides.
             let (read, place) = (&*blocks, &self.place);
-            self.net.see(|i| state_of(&read[place[i].block as usize], &place[i], which));
+            self.net.set_state(|i| state_of(&read[place[i].block as usize], &place[i], which));
             self.net.freeze(springs, times.step * self.scale, look_ahead);
             self.each_run(blocks, scratch, |block, scratch, points, _| {
                 points.add_pulls(block, which, -1.0, &mut scratch.rhs);
@@ -261,8 +261,8 @@ impl Coupling {
         report
     }
 
-    /// Finds the change of the springs' forces, and adds its effect to the solutions; `size` is that of
-    /// the right-hand sides, squared.
+    /// Solves for the change of the springs' forces, and adds its effect to the solutions; `size` is the squared norm of
+    /// the right-hand sides.
     fn iterate(
         &mut self,
         level: Level,
@@ -308,7 +308,7 @@ impl Coupling {
     }
 }
 
-/// Points of consecutive blocks: their places, forces of springs on them, and their response.
+/// Points of consecutive blocks: their places, the forces of springs on them, and their response.
 struct Points<'a> {
     place: &'a [Place],
     sum: &'a [Vec3],
@@ -324,7 +324,7 @@ impl Points<'_> {
         (Points { place, sum, value }, rest)
     }
 
-    /// Adds the springs' forces, times a factor, to a vector of the block: in the second solve without the
+    /// Adds the springs' forces, times a factor, to a vector of the block; in the second solve without the
     /// constrained directions of points on the body.
     fn add_pulls(&self, block: &Block, which: usize, factor: f32, to: &mut [f32]) {
         for (p, sum) in self.place.iter().zip(self.sum) {
@@ -357,7 +357,7 @@ impl Points<'_> {
         solve_strands(level, block, factors, vector);
     }
 
-    /// Takes the values of the points from a vector of the block.
+    /// Copies the values of the points from a vector of the block.
     fn take_values(&mut self, block: &Block, from: &[f32]) {
         for (p, value) in self.place.iter().zip(&mut *self.value) {
             let free = is_free(block, p);
@@ -366,7 +366,7 @@ impl Points<'_> {
     }
 }
 
-/// Distributes blocks in runs, each with its memory.
+/// Distributes runs of blocks over threads, each with its scratch vector.
 fn in_runs(
     blocks: &[Block],
     scratch: &mut [Scratch],
@@ -399,7 +399,7 @@ fn in_runs(
     );
 }
 
-/// Position of a point, at the start of a substep (`which` 0) or in its middle.
+/// State of a point at the start of a substep (`which` 0) or in its middle (1).
 #[inline]
 fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     let (row, l) = (usize::from(p.row), usize::from(p.lane));
@@ -448,7 +448,7 @@ fn solve_strands(
     });
 }
 
-/// The product of two vectors of a block, in sixteen sums that are added up last.
+/// The dot product of two vectors of a block, with one partial sum per lane.
 fn dot(level: Level, a: &[f32], b: &[f32]) -> f64 {
     #[inline(always)]
     fn lanes<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> [f32; LANES] {

@@ -1,10 +1,10 @@
-//! Velocity solves in double precision, strand by strand, for hair that is too stiff for single.
+//! Velocity solves in double precision, strand by strand, for hair that is too stiff for single precision.
 //!
-//! The matrix of a substep is inertia plus stiffness. In its softest modes, those of hair as a whole, inertia
-//! dominates, so that inertia must not be lost to rounding of the stiffness: where the stiffness of a
-//! particle, times the substep and the look-ahead of springs, is more than [`SINGLE`] times its mass, the matrix
+//! The matrix of a substep is inertia plus stiffness. In its softest modes, those of the whole hair, inertia
+//! dominates, and must not be lost to the rounding of the stiffness: where the stiffness of a
+//! particle, times the substep and the look-ahead of springs, exceeds [`SINGLE`] times its mass, the matrix
 //! of its strand is assembled, factored and solved here. State, right-hand sides and solutions stay in single
-//! precision in the lanes of the block; its other strands are unaffected.
+//! precision in the lanes of the block; its other strands are not affected.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -16,19 +16,18 @@ use crate::math::LANES;
 use crate::math::banded::BLOCKS;
 use crate::math::lanes::{lane, set_lane};
 
-/// Largest ratio of stiffness to inertia in a matrix of single precision. Rounding, one part in 1.7e7, then
-/// takes no more than a twentieth of the inertia; from 2e7 on matrices lose their positive pivots and hair breaks.
+/// Largest ratio of stiffness to inertia in a matrix of single precision. The rounding error, one part in 1.7e7, is then
+/// at most a twentieth of the inertia; from 2e7 on, pivots become negative and hair breaks.
 const SINGLE: f64 = 8e5;
 
-/// Numbers of a line of the matrix up to its diagonal: three unknowns before the own, three axes each.
+/// Numbers per scalar row of the matrix up to its diagonal: three previous unknowns and the own one, three axes each.
 const LINE: usize = 3 * BLOCKS + 3;
 
-/// One line of a symmetric banded matrix: what couples an axis of a particle to those before it; the last
-/// number is the diagonal's. Then the same of its factor.
+/// A scalar row of a symmetric banded matrix, up to and including its diagonal; after factoring, of the factor.
 type Line = [f64; LINE];
 
 impl Strand {
-    /// Whether a substep of `h` seconds with springs that look `lag` seconds ahead needs double precision.
+    /// Whether a substep of `h` seconds, with a look-ahead of springs of `lag` seconds, needs double precision.
     pub(super) fn needs_double(&self, h: f64, lag: f64) -> bool {
         let mut stiffness = vec![0.0; self.position.len()];
         for row in 0..stiffness.len() {
@@ -55,7 +54,7 @@ pub(super) struct Double {
 }
 
 impl Double {
-    /// For the largest of these blocks.
+    /// Memory for any of these blocks.
     pub(super) fn new(blocks: &[Block]) -> Self {
         let lines = blocks.iter().map(|b| 3 * b.rows * b.double.count_ones() as usize).max();
         let lines = lines.unwrap_or(0);
@@ -90,7 +89,7 @@ impl Double {
         }
     }
 
-    /// Solves for the lanes that need it: calls `single` for all lanes in between, which overwrites theirs.
+    /// Solves for the lanes that need it, and calls `single` to solve for the others.
     pub(super) fn solve(
         &mut self,
         block: &Block,
@@ -126,7 +125,7 @@ fn lanes_of(block: &Block) -> impl Iterator<Item = usize> + use<> {
     (0..LANES).filter(move |l| bits >> l & 1 == 1)
 }
 
-/// The system of one lane. `lines` has those of the matrix, `rhs` the lane's right-hand side.
+/// Assembles the system of one lane: the matrix in `lines`, the right-hand side in the lane of `rhs`.
 fn assemble_lane(
     block: &Block,
     l: usize,
@@ -142,7 +141,7 @@ fn assemble_lane(
     let speed = |row: usize| lane(v, row, l).as_dvec3();
     let number = |row: usize, i: usize| f64::from(block.springs[(row * SPRINGS + i) * LANES + l]);
     lines.fill([0.0; LINE]);
-    // Forces of springs, summed up in double precision: they are large and nearly cancel.
+    // Sum the forces of springs in double precision: they are large and nearly cancel.
     let mut forces = [DVec3::ZERO; BLOCKS + 1];
     let wind = lane(&block.wind, 0, l).as_dvec3();
     for row in 0..count {
@@ -178,7 +177,7 @@ fn assemble_lane(
                 add_outer(lines, points, found.weights, found.direction, stiffness);
             }
         }
-        // All springs that reach this row have been added.
+        // Write the row: all springs that act on it have been added.
         let mass = f64::from(block.mass[row * LANES + l]);
         let drag = f64::from(*block.drag.get(row * LANES + l).unwrap_or(&times.drag));
         let load = lane(&block.load, row, l).as_dvec3();
@@ -189,7 +188,7 @@ fn assemble_lane(
             lines[3 * row + axis][LINE - 1] += mass * (1.0 + step * drag);
         }
     }
-    // Particles that may not move, and padding, have decoupled equations.
+    // Decouple the equations of pinned particles and of padding.
     for row in 0..block.rows {
         if row >= count || block.free[row] >> l & 1 == 0 {
             project(lines, row, DMat3::ZERO);
@@ -228,7 +227,7 @@ fn add_outer(
 /// Removes the constrained directions of a particle from its lines: rows and columns become P A P for the projector P,
 /// and the removed directions get decoupled equations.
 fn project(lines: &mut [Line], row: usize, projector: DMat3) {
-    // Blocks beside the diagonal: the projector is symmetric.
+    // Project the off-diagonal blocks of its rows, then of its columns, then the diagonal block.
     let first = 3 * row;
     for column in first.saturating_sub(LINE - 1)..first {
         let mut old = [0.0; 3];
@@ -282,7 +281,7 @@ fn constrain(collision: &ParticleCollision, lines: &mut [Line], rhs: &mut [f32])
     set_lane(rhs, row, l, force.as_vec3());
 }
 
-/// `L D L^T`: numbers before the diagonal become those of L, the diagonal one over D.
+/// Factors the matrix as `L D L^T`, in place: elements before the diagonal are those of L, the diagonal is the inverse of D.
 fn factor(lines: &mut [Line]) {
     for i in 0..lines.len() {
         let (done, rest) = lines.split_at_mut(i);
@@ -336,10 +335,10 @@ mod tests {
     use crate::math::dense::solve_positive_definite;
     use crate::math::lanes::VECTOR;
 
-    /// Matrix and right-hand side, number by number, are those of single precision: with all springs, load,
-    /// drag, wind, particles that are pinned and such that collide with the body, for strands of different lengths.
+    /// All elements of matrix and right-hand side agree with single precision, with all springs, load,
+    /// drag, wind, pinned and colliding particles, for strands of different lengths.
     #[test]
-    fn the_system_is_that_of_single_precision() {
+    fn the_system_agrees_with_single_precision() {
         let mut random = Random::new(7, 0);
         let fibre = Fibre { young_modulus: 1e6, shear_modulus: 2.5e5, ..Fibre::default() };
         let unit = UnitStiffness::new(0.5);
@@ -413,10 +412,10 @@ mod tests {
         }
     }
 
-    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle pinned and
-    /// one on a surface.
+    /// A random banded matrix with stiffnesses over ten orders of magnitude, a pinned particle and
+    /// one on a surface, compared with a dense solver.
     #[test]
-    fn the_solution_is_that_of_the_full_matrix() {
+    fn the_solution_is_that_of_a_dense_solver() {
         let rows = 9;
         let n = 3 * rows;
         let mut random = Random::new(7, 0);

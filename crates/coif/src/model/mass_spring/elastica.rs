@@ -1,14 +1,14 @@
-//! The shape of a heavy rod that is clamped horizontally: a reference for strands.
+//! The heavy elastica: the shape of a rod under its own weight that is clamped horizontally, a reference for strands.
 
-/// Steps of integration along the rod.
+/// Integration steps along the rod.
 const STEPS: usize = 4000;
 
 /// The equilibrium of a heavy rod of length 1, clamped horizontally at the origin: `points + 1` positions
-/// (x forward, y up), evenly along it.
+/// (x forward, y up), at equal arc length.
 ///
-/// Model: with the angle `t` below the horizontal and the arc length `s`, `t'' = -w (1 - s) cos t`,
-/// `t(0) = 0`, `t'(1) = 0`, where `w = q L^3 / EI` is the weight in units of the stiffness. Shooting:
-/// the curvature at the clamp is found by bisection, every step by the midpoint rule.
+/// Model: `t'' = -w (1 - s) cos t`, `t(0) = 0`, `t'(1) = 0`, solved by shooting:
+/// the curvature at the clamp is found by bisection, with the midpoint rule for each step.
+/// Symbols: t angle below the horizontal (rad), s arc length, `w = q L^3 / EI` dimensionless weight (`weight`).
 pub fn heavy_cantilever(weight: f64, points: usize) -> Vec<[f64; 2]> {
     let shoot = |curvature: f64, mut at: Option<&mut Vec<[f64; 2]>>| {
         let h = 1.0 / STEPS as f64;
@@ -28,7 +28,7 @@ pub fn heavy_cantilever(weight: f64, points: usize) -> Vec<[f64; 2]> {
         }
         k
     };
-    // The curvature at the tip grows with that at the clamp as long as the rod does not curl up.
+    // Bisect: the curvature at the tip increases with that at the clamp as long as the rod does not curl up.
     let (mut lo, mut hi) = (0.0, 0.5 * weight);
     for _ in 0..80 {
         let middle = 0.5 * (lo + hi);

@@ -1,4 +1,4 @@
-//! How ends that are pinned are moved: `selle2008` figure 10.
+//! Prescribed motion of pinned ends: `selle2008` figure 10.
 
 use glam::Vec3;
 
@@ -6,7 +6,7 @@ use super::NAME;
 use crate::params::parameters;
 
 parameters! {
-    /// How ends that are pinned move, besides being carried by the body.
+    /// Motion of pinned ends relative to the body.
     #[derive(Copy)]
     pub struct FarEnd of NAME {
         /// Number of the first strand that the keys that follow move; those before it are only pinned.
@@ -20,7 +20,7 @@ parameters! {
         twist as "tip_twist": f32 = 0.0, "rad/s", -1000.0..=1000.0;
         /// Time after which pinned ends stop; 1000 is never.
         until as "tip_until": f32 = f32::INFINITY, "s", 0.0..=1000.0, unlimited: true;
-        /// Whether a pinned tip is let go then.
+        /// Whether a pinned tip is released then.
         release as "tip_release": bool = false;
     }
 }

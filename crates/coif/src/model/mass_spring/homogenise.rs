@@ -1,8 +1,8 @@
 //! Spring constants of straight hair from the stiffness of the fibre.
 //!
 //! In units of the bending stiffness `EI` and the length `l` of a segment, the constants of straight
-//! hair do not depend on the fibre, but for the ratio of twisting to bending stiffness: `k = c EI / l^3`.
-//! They are found once, by bending and twisting a piece of hair by a small moment.
+//! hair depend only on the ratio of torsional to bending stiffness of the fibre: `k = c EI / l^3`.
+//! They are computed once, by bending and twisting a piece of hair with a small moment.
 
 use glam::DVec3;
 
@@ -17,41 +17,41 @@ use crate::math::dense::solve_positive_definite;
 pub struct UnitStiffness {
     /// Edges of hair and of the triangles on it.
     pub edge: f64,
-    /// Springs between every other particle.
+    /// Springs to the second next particle.
     pub bend: f64,
-    /// Springs between particles three apart.
+    /// Springs to the third next particle.
     pub torsion: f64,
     /// Altitude springs.
     pub altitude: f64,
-    /// Squares of their levers.
+    /// Their squared levers.
     pub lever_squared: LeverSquared,
 }
 
-/// Stiffness of edges, as a multiple of `EI / l^3`: a hundred times that of the other springs. The
-/// fibre's own is some ten thousand times, too much for single precision; the strain limit does the
-/// rest (`selle2008` 4.2).
+/// Stiffness of edges, as a multiple of `EI / l^3`: a hundred times that of the other springs. That of the
+/// fibre is some ten thousand times, too much for single precision; the strain limit bounds the
+/// stretch (`selle2008` 4.2).
 const EDGE: f64 = 400.0;
 
 /// Altitude springs, as a fraction of the bending springs. With a tenth, joints that bend away from their extra
-/// particles by more than a radian fold; with more than a half, twisting cannot be made stiff enough.
+/// particles by more than a radian fold; with more than a half, the torsional stiffness cannot be reached.
 const ALTITUDE: f64 = 0.5;
 
-/// Smallest ratio of twisting to bending stiffness that can be reached; others are clamped.
+/// Smallest and largest ratio of torsional to bending stiffness that can be reached; others are clamped.
 const MIN_RATIO: f64 = 0.1;
 const MAX_RATIO: f64 = 0.8;
 
-/// Turns of the extra particles about the hair in the two pieces that are measured: whole turns, for isotropic
-/// bending.
+/// Revolutions of the extra particles about the hair in the two pieces that are measured: whole revolutions, for
+/// isotropic bending.
 const TURNS: [usize; 2] = [2, 4];
 
-/// Ratio of the piece's compliance to the wanted one: bending (mean of all sides) and twisting.
+/// Compliance of a joint for `EI` 1: bending (mean of two directions) and twisting.
 struct Compliance {
     bend: f64,
     twist: f64,
 }
 
 impl UnitStiffness {
-    /// Finds the constants for a ratio `GJ / EI` of twisting to bending stiffness.
+    /// Computes the constants for a ratio `GJ / EI` of torsional to bending stiffness.
     pub fn new(twist_over_bend: f64) -> Self {
         let target = twist_over_bend.clamp(MIN_RATIO, MAX_RATIO);
         let joint = piece(1);
@@ -64,7 +64,7 @@ impl UnitStiffness {
             let found = constants(log).measure();
             [found.bend.ln(), (found.twist * target).ln()]
         };
-        // Newton's method on the logarithms of the two constants and of the two errors.
+        // Solve by Newton's method for the logarithms of the two constants.
         let mut log = [4.0f64.ln(), 2.0f64.ln()];
         for _ in 0..30 {
             let now = error(log);
@@ -86,10 +86,10 @@ impl UnitStiffness {
         constants(log)
     }
 
-    /// Angle per joint and moment of straight hair with segments of length 1 and `EI` 1.
+    /// Angle per joint and unit moment of straight hair with segments of length 1.
     ///
-    /// Model: joints are in series, so that their angles add up; the difference between a longer piece and a
-    /// shorter one is that of its additional joints, without effects of the ends.
+    /// Model: joints are in series, so that their angles add up; the difference between a longer and a
+    /// shorter piece is due to the additional joints, without effects of the ends.
     fn measure(&self) -> Compliance {
         let joints = TURNS.map(|t| t * (std::f64::consts::TAU / ROTATION).round() as usize);
         let [short, long] = joints.map(|n| self.turn_piece(n));
@@ -98,16 +98,16 @@ impl UnitStiffness {
         Compliance { bend: 0.5 * (per_joint(0) + per_joint(1)), twist: per_joint(2) }
     }
 
-    /// Angles by which unit moments turn a piece of hair, about two axes across it and about its own.
+    /// Rotations of the end of a piece of hair by unit moments about two axes across it and about its own.
     ///
-    /// Model: the first triangle is pinned, a pure moment turns the last one.
+    /// Model: the first triangle is pinned, a pure moment acts on the last one.
     fn turn_piece(&self, joints: usize) -> [f64; 3] {
         let x = piece(joints);
         let (n, pinned) = (x.len(), 3);
         // Assemble the stiffness of the free points.
         let unknowns = 3 * (n - pinned);
         let matrix = dense_stiffness(self.links(&x), n, pinned);
-        // Turn the last triangle by forces that have no sum: they are those of a rigid rotation.
+        // Apply a moment to the last triangle by forces that sum to zero.
         let last = [n - 3, n - 2, n - 1];
         let centre = last.iter().map(|&i| x[i]).sum::<DVec3>() / 3.0;
         [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
@@ -118,7 +118,7 @@ impl UnitStiffness {
             }
             let forces = rhs.clone();
             let solved = solve_positive_definite(&mut matrix.clone(), &mut rhs);
-            // Work of a unit moment is the angle.
+            // The angle is the work of the unit moment.
             let angle: f64 = rhs.iter().zip(&forces).map(|(u, f)| u * f).sum();
             if solved { angle } else { f64::NAN }
         })
@@ -163,7 +163,7 @@ fn piece(joints: usize) -> Vec<DVec3> {
     x
 }
 
-/// Forces on three points around their centre that turn them with a unit moment about an axis.
+/// Forces on three points around their centre with zero sum and a unit moment about an axis.
 fn rigid_forces(arms: [DVec3; 3], axis: DVec3) -> [DVec3; 3] {
     let inertia = arms.iter().fold(glam::DMat3::ZERO, |sum, r| {
         let outer = glam::DMat3::from_cols(*r * r.x, *r * r.y, *r * r.z);
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_give_the_stiffness_asked_for() {
+    fn constants_give_the_stiffness_of_the_fibre() {
         for ratio in [0.1, 0.25, 0.5, 0.77, 0.8] {
             let unit = UnitStiffness::new(ratio);
             let found = unit.measure();

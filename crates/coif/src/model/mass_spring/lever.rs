@@ -1,25 +1,25 @@
-//! Levers: the stiffness that a spring over a joint of the hair adds to the joint's angle.
+//! Levers: the contribution of a spring that spans a joint to the rotational stiffness of the joint.
 //!
-//! When all that follows a joint turns about it by a small rotation `w` (rad), a spring gets longer by `w . g`. A
-//! spring of stiffness `k` gives the joint the stiffness `k g g^T` (N m): `|g|` is its lever (m).
+//! A small rotation `w` (rad) of all particles beyond the joint about it changes the length of the spring by `w . g`. A
+//! spring of stiffness `k` (N/m) gives the joint the stiffness `k g g^T` (N m): `|g|` is its lever (m).
 
 use glam::DVec3;
 
 use super::altitude::min_altitude;
 
-/// Squares of the levers of springs in straight hair with segments of length 1.
+/// Squared levers of springs in straight hair with segments of length 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeverSquared {
-    /// Springs between every other particle.
+    /// Springs to the second next particle.
     pub bend: f64,
-    /// Springs between particles three apart.
+    /// Springs to the third next particle.
     pub torsion: f64,
     /// Altitude springs.
     pub altitude: f64,
 }
 
 impl LeverSquared {
-    /// Of the joint at the second point, between two extra particles.
+    /// Squared levers about the second point `x1`, between the extra particles `p0` and `p1`.
     pub(super) fn of_even_hair([x0, p0, x1, p1]: [DVec3; 4]) -> Self {
         Self {
             bend: spring_lever_squared(p0, p1, x1),
@@ -29,12 +29,12 @@ impl LeverSquared {
     }
 }
 
-/// The square of the lever (m^2) about a joint of a spring between two particles.
+/// The squared lever (m^2) about a joint of a spring between two particles.
 pub(super) fn spring_lever_squared(a: DVec3, b: DVec3, joint: DVec3) -> f64 {
     (b - joint).cross((b - a).normalize_or_zero()).length_squared()
 }
 
-/// The square of the lever (m^2) about a joint of the altitude spring of four particles, of which those from
+/// The squared lever (m^2) about a joint of the altitude spring of four particles, of which those from
 /// `outer` on are beyond the joint.
 pub(super) fn altitude_lever_squared(four: [DVec3; 4], joint: DVec3, outer: usize) -> f64 {
     let Some(altitude) = min_altitude(four) else { return 0.0 };

@@ -6,10 +6,10 @@ use super::block::Block;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
-/// Maximum number of passes between two pinned ends: a strand with slack needs three or four.
+/// Largest number of passes between two pinned ends: a strand with slack needs three or four.
 const MAX_PASSES: usize = 16;
 
-/// Fraction of its length by which a segment may be beyond its limit.
+/// Tolerance of the limit, as a fraction of the length of a segment.
 const EXACT: f32 = 1e-6;
 
 /// Lanes of a bit pattern.
@@ -18,8 +18,8 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
     mask32x16::from_bitmask(simd, bits.into())
 }
 
-/// Displacement along the segments that brings particles at `segment` from their parents within the fraction
-/// `limit` of their length `rest`; `None` if none of the lanes `free` exceeds it.
+/// Displacement of particles along their segments that brings the lengths within the fraction
+/// `limit` of `rest`; `None` if none of the lanes `free` exceeds it. `segment` is the vector from the parent.
 #[inline(always)]
 fn back_within<S: Simd>(
     simd: S,
@@ -39,14 +39,13 @@ fn back_within<S: Simd>(
     Some(change * moves.select(splat(1.0), splat(0.0)))
 }
 
-/// Changes the velocities `half` so that in `h` seconds no segment gets longer or shorter than the fraction
-/// `limit` of its length.
+/// Changes the velocities `half` so that after `h` seconds the strain of no segment exceeds `limit`.
 ///
-/// Model: march from the root to the tip; a particle that would get too far from the one it hangs on, or
-/// too near to it, is moved along the line between the two; the one nearer to the root stays. Extra
-/// particles hang on the point before them by one of their two edges.
+/// Model: march from the root to the tip; a particle that would be too far from its parent, or
+/// too near to it, is moved along the line between the two. The parent of a point and of an extra
+/// particle is the previous point.
 /// Source: `selle2008` 4.2.
-/// Deviations: a strand that is pinned at both ends is marched along from either end in turn.
+/// Deviations: strands that are pinned at both ends are marched from either end in turn.
 #[inline(always)]
 pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f32) {
     let rows = block.rows;
@@ -55,7 +54,7 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
     let length = &block.length.as_chunks::<LANES>().0[..rows];
     let splat = |value: f32| f32x16::splat(simd, value);
     let (step, per_step) = (splat(h), splat(1.0 / h));
-    // Positions of the last two particles at the end.
+    // Keep the end positions of the last two particles.
     let mut before = Vec3x::of_row(simd, &x[0]) + Vec3x::of_row(simd, &half[0]) * step;
     let mut second = before;
     for j in 1..rows {
@@ -73,8 +72,7 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
     }
 }
 
-/// Moves particles in `next` only, that contact has moved too far from their parents, or too near to them:
-/// springs would need some substeps for it.
+/// Limits the strain in the positions `next` after contact, which springs would correct only over several substeps.
 ///
 /// Model: as [`limit_strain`]. A moved particle can end inside the body by a small fraction of the stretch, which the
 /// next substep corrects.
@@ -104,7 +102,7 @@ pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
     let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
     for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
         let count = block.count[l] as usize;
-        // Memory for the end positions: it is free until positions are advanced.
+        // Write the end positions to `next`, which is unused until positions are advanced.
         for row in 0..count {
             let end = lane(&block.x, row, l) + lane(&block.half, row, l) * h;
             set_lane(&mut block.next, row, l, end);
@@ -125,9 +123,9 @@ pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
     }
 }
 
-/// Moves the particles of a lane in `next` within the limit.
+/// Limits the strain of a lane in `next`.
 ///
-/// Model: a march from the last particle that is pinned, in which particles hang on the one after them, and one from the
+/// Model: alternate marches from the last pinned particle, in which the parent is the next point, and from the
 /// root, until nothing moves. From the root alone, the last segment would get the whole residual.
 fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
     let count = block.count[l] as usize;
@@ -148,7 +146,7 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
             if block.free[row] >> l & 1 == 0 {
                 continue;
             }
-            // All sides of a triangle are as long as its segment.
+            // The sides of a triangle have the length of its segment.
             let rest = block.length[row.max(parent) * LANES + l];
             let end = lane(&block.next, row, l);
             let segment = end - lane(&block.next, parent, l);
@@ -160,7 +158,7 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
                 set_lane(&mut block.next, row, l, end + change);
             }
         }
-        // Particles beyond the last pin are marched along from the root only.
+        // Stop if nothing has moved; particles beyond the last pin need a march from the root.
         if !(moved || from_tip && last_pinned + 1 < count) {
             break;
         }

@@ -1,8 +1,8 @@
-//! Springs in double precision, one by one: for bodies of tetrahedra, for constants that are found once,
-//! and for the plain version of the hair.
+//! Springs in double precision, one by one: for bodies of tetrahedra, for constants that are computed once,
+//! and for the reference implementation.
 //!
-//! A link is a spring with its direction frozen (`selle2008` 4.1), between two points or across a
-//! tetrahedron: its length is the weighted sum of up to four points along the direction, so that its
+//! A link is a linearised spring with constant direction (`selle2008` 4.1), between two points or across a
+//! tetrahedron: its length is the component of a weighted sum of up to four points along the direction, so that its
 //! force is linear in positions and velocities.
 
 use glam::DVec3;
@@ -10,7 +10,7 @@ use glam::DVec3;
 use super::altitude::{CANDIDATES, min_altitude};
 use crate::math::{SolveReport, conjugate_gradient};
 
-/// A spring whose direction is frozen.
+/// A spring with constant direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// The points; those without weight are ignored.
@@ -19,7 +19,7 @@ pub struct Link {
     pub weights: [f64; 4],
     /// Unit vector.
     pub direction: DVec3,
-    /// How much longer the spring is than without force (m).
+    /// Length less rest length (m).
     pub stretch: f64,
     /// Force per length (N/m).
     pub stiffness: f64,
@@ -35,7 +35,7 @@ impl Link {
         Some(Self { points: [a, b, a, b], weights, direction, stretch: length - rest, stiffness })
     }
 
-    /// The altitude spring of a tetrahedron that has these altitudes without force.
+    /// The altitude spring of a tetrahedron with these altitudes at rest.
     pub fn across(
         points: [u32; 4],
         x: &[DVec3],
@@ -52,7 +52,7 @@ impl Link {
         })
     }
 
-    /// Rate of the length (m/s) for these velocities, or its change for these displacements.
+    /// Rate of the length (m/s) for velocities, or its change (m) for displacements.
     pub fn rate(&self, v: &[DVec3]) -> f64 {
         let sum: DVec3 = (0..4).map(|i| v[self.points[i] as usize] * self.weights[i]).sum();
         sum.dot(self.direction)
@@ -95,13 +95,13 @@ impl Constraint {
 
 /// The particles of a velocity solve.
 pub struct Particles<'a> {
-    /// kg.
+    /// Masses (kg).
     pub mass: &'a [f64],
     /// Their constraints.
     pub constraint: &'a [Constraint],
     /// Force that does not depend on the solution (N).
     pub force: &'a [DVec3],
-    /// Rate (1/s) at which each takes on the velocity of the air.
+    /// Drag of each (1/s): rate of the relaxation to the velocity of the air.
     pub drag: &'a [f64],
     /// Velocity of the air (m/s).
     pub wind: DVec3,
@@ -109,9 +109,10 @@ pub struct Particles<'a> {
 
 /// One implicit step of velocities.
 ///
-/// Model: `v' = v + s a(v')`, where the force of a spring is `k (stretch + lag rate(v'))`: `selle2008` 4.1,
-/// with `lag` the time step plus the fibre's damping time. Solved for the change of the velocity.
-/// Symbols: `step` s (s), `lag` (s).
+/// Model: `v' = v + s a(v')`, where the force of a spring is `k (stretch + lag rate(v'))`; solved for the change of the
+/// velocity by conjugate gradients.
+/// Source: `selle2008` 4.1.
+/// Symbols: s `step` (s), lag the time step plus the fibre's damping time (s), k stiffness (N/m).
 pub fn solve_velocities(
     particles: &Particles<'_>,
     links: &[Link],
@@ -179,7 +180,7 @@ pub fn solve_velocities(
     report
 }
 
-/// The stiffness matrix of springs, row after row, for the points behind the first `pinned` of `count`.
+/// The stiffness matrix of springs, in row-major order, for the points after the first `pinned` of `count`.
 pub(super) fn dense_stiffness(links: Vec<Link>, count: usize, pinned: usize) -> Vec<f64> {
     let n = 3 * (count - pinned);
     let mut matrix = vec![0.0; n * n];

@@ -1,21 +1,21 @@
-//! Twist and writhe of a hair: how often it is wound about itself.
+//! Twist and writhe of a hair.
 //!
-//! A hair whose ends are pinned has a linking number `Lk = Tw + Wr`: its twist, and the writhe of the line
-//! that it follows, both in turns (Calugareanu's theorem). It changes only when an end is turned, or by
-//! two when hair passes through hair. So it shows whether a hair that was twisted into a coil has
-//! slipped through itself. Nothing here enters a step.
+//! A hair with pinned ends has a linking number `Lk = Tw + Wr`: its twist, and the writhe of its centre line,
+//! both in turns (Calugareanu's theorem). It changes only when an end is rotated, or by
+//! two when the hair passes through itself, so that it shows whether a hair that was twisted into a coil has
+//! done so. Used for validation, not in a step.
 
 use std::f64::consts::{PI, TAU};
 
 use glam::{DQuat, DVec3, Vec3};
 
-/// Length of the straight extensions of a hair at its ends, in distances between them.
+/// Length of the straight extensions of a hair at its ends, in distances between the ends.
 const FAR: f64 = 1e4;
 
 /// The writhe (turns) of a line with straight extensions at its ends, away from each other.
 ///
-/// Model: the mean over all views of how often the line crosses itself, with signs: for each pair of
-/// segments the solid angle of the views in which they cross, over 2 pi.
+/// Model: the mean over all view directions of the signed number of crossings of the line with itself: the sum over pairs
+/// of segments of the solid angle of the views in which they cross, over 2 pi.
 /// Source: the solid angle of two segments is that of Klenin and Langowski 2000, method 1a.
 pub fn writhe(points: &[Vec3]) -> f64 {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0.0 };
@@ -55,7 +55,7 @@ pub(super) fn twist(now: &[(DVec3, bool)], rest: &[(DVec3, bool)]) -> f64 {
     turns.map(|(now, rest)| (now - rest + PI).rem_euclid(TAU) - PI).sum()
 }
 
-/// Rotation of each segment's side against the one before it (rad).
+/// Rotation of the side of each segment relative to the parallel transport of the previous one (rad).
 fn joints(particles: &[(DVec3, bool)]) -> Vec<f64> {
     let mut last: Option<[DVec3; 2]> = None;
     let mut turns = Vec::new();
@@ -81,10 +81,10 @@ fn joints(particles: &[(DVec3, bool)]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// A helix that goes on along its axis has the writhe `n (1 - cos(angle))` of its turns, a mirrored
-    /// one the same with the other sign; a flat line has none.
+    /// An infinite helix has the writhe `1 - sin(pitch angle)` per turn, a mirrored
+    /// one the negative of it; a plane line has none.
     #[test]
-    fn a_helix_writhes_with_its_turns() {
+    fn the_writhe_of_a_helix_is_proportional_to_its_turns() {
         let (turns, radius, pitch) = (12.0, 0.01, 0.03);
         let helix = |sign: f64| -> Vec<Vec3> {
             let at = |i: i32| f64::from(i) * turns * TAU / 1200.0;
@@ -104,9 +104,9 @@ mod tests {
         assert_eq!(writhe(&[]), 0.0);
     }
 
-    /// Sides that turn evenly along a straight line are that much twisted.
+    /// The twist of a straight line is the sum of the rotations of its sides.
     #[test]
-    fn sides_that_turn_are_twist() {
+    fn the_twist_is_the_rotation_of_the_sides() {
         let line = |rate: f64| -> Vec<(DVec3, bool)> {
             let mut all = Vec::new();
             for i in 0..40 {

@@ -1,17 +1,17 @@
 //! The mass-spring hair of `selle2008`: every hair with bending, twisting and its natural curl.
 //!
 //! A strand is a chain of particles with edge, bending, torsion and altitude springs (`strand.rs`, `springs.rs`,
-//! `altitude.rs`), whose constants come from the fibre (`homogenise.rs`). A step is cut into substeps
-//! (`substep_count.rs`), each of which goes through the nine stages of section 4 (`substep.rs`): two implicit
-//! velocity solves (`assemble.rs`, `math::banded`), strain limiting (`limit.rs`), contact with the body
-//! (`collide.rs`) and with other hair (`couple.rs`, `contact::HairContact`).
+//! `altitude.rs`), whose constants follow from the fibre (`homogenise.rs`). A step is divided into substeps
+//! (`substep_count.rs`), each of which has the nine stages of section 4 (`substep.rs`): two implicit
+//! velocity solves (`assemble.rs`, `math::banded`), strain limiting (`limit.rs`), collision with the body
+//! (`collide.rs`) and contact with other hair (`couple.rs`, `contact::HairContact`).
 //!
-//! The state lies in rows of sixteen strands (`block.rs`). `plain.rs` is one substep without
+//! The state is stored in rows of sixteen strands (`block.rs`). `plain.rs` is one substep without
 //! lanes, `tetrahedra.rs` the bodies and shells of section 3.1.
 //!
-//! Deviations: edges are less stiff than the fibre's (`homogenise.rs`), and weight acts on the points of
-//! the hair only, not on extra particles, so that these do not turn the hair about itself. Backward
-//! Euler takes the springs in the middle of the substep, as the trapezoidal rule does.
+//! Deviations: edges are less stiff than those of the fibre (`homogenise.rs`), and weight acts only on the points of
+//! the hair, not on extra particles, which would twist it. Backward
+//! Euler evaluates the springs in the middle of the substep, as the trapezoidal rule does.
 
 pub mod altitude;
 mod assemble;
@@ -72,13 +72,13 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     ..Capabilities::STRANDS
 };
 
-/// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
+/// Integration of the velocity over a substep (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VelocityUpdate {
-    /// Damps frequencies above the substep's: robust.
+    /// Damps frequencies above that of the substep: robust.
     #[default]
     BackwardEuler,
-    /// As published: stiff springs ring.
+    /// As published: stiff springs oscillate.
     Trapezoidal,
 }
 
@@ -106,28 +106,28 @@ parameters! {
         restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Largest stretch of a segment, as a fraction of its length.
         strain_limit: f32 = 0.01, "", 0.0..=0.9;
-        /// How the velocity at the end of a substep is found: backward-euler is robust, trapezoidal is as published and
-        /// rings.
+        /// Integration of the velocity over a substep: backward-euler is robust, trapezoidal is as published and
+        /// oscillates.
         velocity_update: VelocityUpdate = VelocityUpdate::BackwardEuler;
         /// Longest substep; fast hair gets shorter ones.
         longest_substep: f32 = 1.1e-3, "s", 1e-6..=1.0;
         /// Shortest substep, however fast the hair moves.
         shortest_substep: f32 = 2e-4, "s", 1e-6..=1.0;
-        /// Angle between two segments below which hair counts as straight there, and gets extra particles that feel its
-        /// twist.
+        /// Angle between two segments below which hair counts as straight there, and gets extra particles that represent
+        /// its twist.
         straight_below: f32 = 0.35, "rad", 0.0..=std::f64::consts::PI;
-        /// What the solver may leave of the right-hand side where hairs are in contact, as a fraction of it.
+        /// Relative residual at which the solver stops where hairs are in contact.
         ///
-        /// A thousandth is far below what hair does to hair; each tenth of it takes half as long again.
+        /// A thousandth is far below the effect of hair on hair; each factor of ten takes half as long again.
         tolerance: f32 = 1e-3, "", 1e-9..=0.5;
-        /// Most iterations of the solver where hairs are in contact.
+        /// Largest number of iterations of the solver where hairs are in contact.
         max_iterations: u32 = 50, "", 1..=10_000;
         /// Whether tips are pinned too, and moved by the keys that follow.
         ///
         /// The last two points and the particle beside them are pinned.
         hold_tips: bool = false;
         nested {
-            /// How tips that are pinned move besides.
+            /// Motion of pinned ends relative to the body.
             far_end: FarEnd,
         }
     }
@@ -145,7 +145,7 @@ fn mass_scale(groom: &Groom) -> f32 {
     mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
 }
 
-/// Adds the poses of the colliders at two fractions of the step.
+/// Appends the colliders as they move between two fractions of the step.
 fn pose_shapes(
     env: &Environment<'_>,
     [start, end]: [f32; 2],
@@ -171,24 +171,24 @@ pub struct MassSpring {
     scale: f32,
     level: Level,
     blocks: Vec<Block>,
-    /// One per task, or one per block where contact couples them.
+    /// One per task, or one per block if contact couples them.
     scratch: Vec<Scratch>,
     /// Block, row and lane of each point of the groom.
     place: Vec<Place>,
     coupling: Option<Coupling>,
-    /// Colliders of all substeps of the present step, one after the other.
+    /// Colliders of all substeps of the current step, one after the other.
     shapes: Vec<PosedShape>,
     samples: SampleRows,
     /// Substeps per second that strands need.
     rates: Vec<f32>,
     /// Time since the start (s), for the far end.
     clock: f64,
-    /// Whether blocks have room for pins.
+    /// Whether blocks have reserved memory for pins.
     pins: bool,
 }
 
 impl MassSpring {
-    /// Lays a groom out in lanes; its shape is balanced against `gravity` (m/s^2).
+    /// Builds the model; the groom is balanced against `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -265,17 +265,17 @@ impl MassSpring {
         });
     }
 
-    /// How many particles there are, extra ones included.
+    /// Number of particles, including extra ones.
     pub fn particle_count(&self) -> usize {
         let lanes = |b: &Block| b.count[..b.lanes].iter().map(|c| usize::from(*c)).sum::<usize>();
         self.blocks.iter().map(lanes).sum()
     }
 
     /// Twist of a strand from end to end (rad), relative to its rest shape: the rotation of its extra
-    /// particles about it. Zero where it has none.
+    /// particles about it. Zero if it has none.
     ///
-    /// Model: each joint turns the side of one segment into that of the next; what is left after the
-    /// least rotation between the segments is twist, which must be less than half a turn per joint.
+    /// Model: the twist of a joint is the rotation from the parallel transported side of a segment to that of the next,
+    /// which must be less than half a turn.
     pub fn twist_of(&self, strand: usize) -> f64 {
         let lanes = |b: &'_ Block| (0..b.lanes).find(|&l| b.strands[l] as usize == strand);
         let Some((block, l)) = self.blocks.iter().find_map(|b| lanes(b).map(|l| (b, l))) else {
@@ -289,7 +289,7 @@ impl MassSpring {
         linking::twist(&particles(&block.x), &particles(&block.rest))
     }
 
-    /// Writes a vector of every point in the groom's order.
+    /// Writes a vector per point in the groom's order.
     fn gather(&self, out: &mut [Vec3], of: impl Fn(&Block, usize, usize) -> Vec3 + Sync) {
         let pieces =
             out.par_chunks_mut(POINTS_PER_TASK).zip(self.place.par_chunks(POINTS_PER_TASK));
@@ -301,7 +301,7 @@ impl MassSpring {
         });
     }
 
-    /// The constants of a substep of `dt` seconds, by the fractions of it at which the substep begins
+    /// The constants of a substep, as a function of the fractions of a step of `dt` seconds at which it starts
     /// and ends.
     fn substeps(&self, dt: f32) -> impl Fn(f32, f32) -> Substep + Sync + use<> {
         let settings = self.settings.clone();
@@ -363,8 +363,8 @@ impl Model for MassSpring {
         let restitution = self.settings.restitution;
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
-            // Hairs in contact go through every stage together, and the rest of the step is divided
-            // anew after each substep: hair that snaps is faster than at the start of the step.
+            // Advance all blocks stage by stage if hairs are in contact, and divide the remainder of the step
+            // again after each substep: hair that snaps is faster than at the start of the step.
             let (mut over, mut taken) = (0.0, 0);
             while over < 1.0 {
                 let until = if substeps > 1 { over + (1.0 - over) / substeps as f32 } else { 1.0 };
@@ -384,7 +384,7 @@ impl Model for MassSpring {
             substeps = taken;
             self.coupling = Some(coupling);
         } else {
-            // Otherwise each block goes through all substeps while it is in the cache.
+            // Otherwise advance each block by all substeps while it is in the cache.
             let fraction = |k: u32| k as f32 / substeps as f32;
             (0..substeps).for_each(|k| {
                 pose_shapes(env, [fraction(k), fraction(k + 1)], restitution, &mut shapes)
@@ -417,7 +417,7 @@ impl Model for MassSpring {
                 block.reset_lane(l, &world_from_rest[block.strands[l] as usize]);
             }
         }
-        self.forget_contact();
+        self.reset_contact();
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
@@ -445,7 +445,7 @@ impl Model for MassSpring {
         let ModelSettings::MassSpring(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let now = &self.settings;
-        // Parameters without constants in blocks are read in every step.
+        // Build a new model for parameters from which blocks have constants.
         let alike = |a: &Ramp, b: &Ramp| a == b || a.constant().and(b.constant()).is_some();
         let same = now.stiffness == settings.stiffness
             && (now.hold_shape, now.hold_tips) == (settings.hold_shape, settings.hold_tips)
@@ -532,7 +532,7 @@ impl MassSpring {
             block.without_pose = 0;
             block.release_pins();
             for l in 0..LANES {
-                // A root without a finite pose keeps its last one.
+                // Update the pose of the root; one without a finite pose keeps the last.
                 let root = env.world_from_rest[block.strands[l] as usize];
                 if root.is_finite() {
                     block.root[1][l] = root;
@@ -553,7 +553,7 @@ impl MassSpring {
         substep_count::substeps(blocks, env.dt, &self.settings, &mut self.rates)
     }
 
-    /// The number of substeps of the rest of a step, by the current speed of the hair.
+    /// The number of substeps of the remainder of a step, from the current speed of the hair.
     fn substeps_left(&mut self, env: &Environment<'_>, fraction: f32) -> u32 {
         let Self { blocks, scratch, .. } = self;
         let left = env.dt * fraction;
@@ -578,7 +578,7 @@ impl MassSpring {
         }
     }
 
-    fn forget_contact(&mut self) {
+    fn reset_contact(&mut self) {
         if let Some(coupling) = &mut self.coupling {
             coupling.reset();
         }

@@ -1,11 +1,13 @@
-//! The springs between hairs as a matrix: `C = G c G^T`, one column of G per spring, and the dual
+//! The springs between hairs as a matrix `C = G c G^T`, one column of G per spring, and the dual
 //! (Woodbury) system for their forces, solved by conjugate gradients.
 //!
-//! Unknown is one number per spring, `y = c^1/2 G^T x`: with the strands solved directly, these are the only unknowns
-//! left. It is found by conjugate gradients from `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as
-//! many iterations as one for x with A as preconditioner, and a fifth of its memory.
+//! Model: there is one unknown per spring, `y = c^1/2 G^T x`, with
+//! `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`. Conjugate gradients on it take as
+//! many iterations as on the system for x with A as preconditioner, and a fifth of the memory.
+//! Symbols: x change of the velocities, A matrix of the strands, b right-hand side, c stiffness of the springs times step
+//! and look-ahead.
 //!
-//! Springs, then points, are distributed over threads, which never write the same result; sums are taken in the order
+//! Springs, then points, are distributed over threads, which write to separate places; sums are taken in the order
 //! of the springs.
 
 use fearless_simd::Level;
@@ -19,7 +21,7 @@ use crate::math::group::{Keyed, group, make_room};
 /// Points or springs per task: fixed, for the order of sums.
 const CHUNK: usize = 2048;
 
-/// Springs by which memory is prefetched.
+/// Prefetch distance, in springs.
 const AHEAD: usize = 24;
 
 /// State of a point for the springs.
@@ -29,22 +31,22 @@ pub(super) struct PointState {
     pub(super) velocity: Vec3,
 }
 
-/// A spring with its direction frozen.
+/// A linearised spring with constant direction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Link {
     segments: [u32; 2],
     at: [f32; 2],
-    /// From the second place to the first; nothing if the spring has no direction.
+    /// Unit vector from the second point to the first; zero if the spring has no direction.
     direction: Vec3,
-    /// The root of what it adds to the matrix per `g g^T`: `c^1/2`.
+    /// `c^1/2`, the root of the factor of `g g^T` in the matrix.
     root: f32,
 }
 
-/// An end of a spring, at its segment.
+/// An end of a spring on a segment.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
     direction: Vec3,
-    /// Where on the segment.
+    /// Barycentric coordinate on the segment.
     at: f32,
 }
 
@@ -53,7 +55,7 @@ struct End {
 pub(super) struct Net {
     level: Level,
     links: Vec<Link>,
-    /// Per segment: where its ends of springs begin; then twice the spring's number, plus one at the
+    /// Per segment: index of its first end of a spring; per end, twice the number of the spring, plus one at the
     /// second segment.
     first: Vec<u32>,
     numbers: Vec<u32>,
@@ -61,11 +63,11 @@ pub(super) struct Net {
     state: Vec<PointState>,
     /// Response of the points to the springs, per point.
     value: Vec<Vec3>,
-    /// Forces of the springs, per spring, and their sum per point; and the previous sum.
+    /// Forces of the springs, their sum per point, and the previous sum.
     rate: Vec<f32>,
     sum: Vec<Vec3>,
     last_sum: Vec<Vec3>,
-    /// The vectors of the iteration, per spring: solution, residual, direction of the search, its image.
+    /// The vectors of the iteration, per spring: solution, residual, search direction, and its image.
     solution: Vec<f32>,
     residual: Vec<f32>,
     search: Vec<f32>,
@@ -138,13 +140,13 @@ impl Net {
     }
 
     /// Sets the state of the points.
-    pub(super) fn see(&mut self, state: impl Fn(usize) -> PointState + Sync) {
+    pub(super) fn set_state(&mut self, state: impl Fn(usize) -> PointState + Sync) {
         let states = self.state.par_iter_mut().enumerate().with_min_len(CHUNK);
         states.for_each(|(i, to)| *to = state(i));
     }
 
-    /// Freezes the directions of the springs, and computes their initial forces; `step` is the
-    /// time over which they act (s, scaled), `look_ahead` that by which they look ahead (s).
+    /// Linearises the springs with constant directions, and computes their initial forces; `step` is the
+    /// time over which they act (s, scaled), `look_ahead` their implicit look-ahead (s).
     ///
     /// Source: `selle2008` 4.1.
     pub(super) fn freeze(&mut self, springs: &[ContactSpring], step: f32, look_ahead: f32) {
@@ -164,7 +166,7 @@ impl Net {
         self.sum_up();
     }
 
-    /// Initial forces of the springs, by the values of all points.
+    /// Sets the initial forces of the springs from the values of all points.
     pub(super) fn start(&mut self, values: &[Vec3]) {
         self.value.copy_from_slice(values);
         let (level, value) = (self.level, &self.value);
@@ -181,7 +183,7 @@ impl Net {
         self.sum_up();
     }
 
-    /// Begins the iteration with the response of the points; returns the squared size of the residual.
+    /// Starts the iteration with the response of the points; returns the squared norm of the residual.
     pub(super) fn begin(&mut self) -> f64 {
         let (level, value) = (self.level, &self.value);
         self.solution.fill(0.0);
@@ -207,11 +209,11 @@ impl Net {
         energy
     }
 
-    /// Squared residual of the right-hand side for x, with the `turn` that [`Net::advance`]
-    /// returned last; or an upper bound, where a point is not free to move.
+    /// Squared norm of the residual of the system for x, or an upper bound of it if a point is not free. `turn` is the
+    /// factor that [`Net::advance`] returned last.
     ///
-    /// Model: `b - (A + C) x = -G c^1/2 r` with the residual r of y, and the search is that residual plus
-    /// `turn` times the search before: so both are known from the springs' forces.
+    /// Model: `b - (A + C) x = -G c^1/2 r` with the residual r of y. The search direction is r plus
+    /// `turn` times the previous one, so that the residual follows from the springs' forces.
     pub(super) fn left(&mut self, turn: f32) -> f64 {
         self.sum
             .par_chunks(CHUNK)
@@ -228,8 +230,8 @@ impl Net {
         self.sums.iter().sum()
     }
 
-    /// One iteration, with the response of the points to the search, and the
-    /// residual's size before, squared. Returns its new size, and the factor of the old search in the new one;
+    /// One iteration, with the response of the points to the search direction; `energy` is the squared norm of the
+    /// residual. Returns the new one, and the factor of the old search direction in the new one;
     /// `None` if the iteration has broken down.
     pub(super) fn advance(&mut self, energy: f64) -> Option<(f64, f32)> {
         let (level, value) = (self.level, &self.value);
@@ -316,8 +318,7 @@ impl Net {
     }
 }
 
-/// Calls `take` with the number of every spring and its stretch by the values of its points:
-/// `c^1/2 g^T x`.
+/// Calls `take` with the number of every spring and its scaled stretch `c^1/2 g^T x` for the values x of its points.
 #[inline]
 fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnMut(usize, f32)) {
     for (i, link) in links.iter().enumerate() {
@@ -328,12 +329,12 @@ fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnM
         }
         let change = difference(link.segments, link.at, value);
         let stretch = link.root * link.direction.dot(change);
-        // Broken hair does not affect others.
+        // Ignore springs of broken hair.
         take(i, if stretch.is_finite() { stretch } else { 0.0 });
     }
 }
 
-/// The ends of springs by the segments that they tie.
+/// The ends of springs by segment.
 struct Tied<'a> {
     springs: &'a [ContactSpring],
     segments: u32,
@@ -358,8 +359,7 @@ impl Keyed for Tied<'_> {
     }
 }
 
-/// A spring with its direction frozen, and its force (N s, scaled); `None` if it has no
-/// direction.
+/// A linearised spring, and its impulse (N s, scaled); `None` if it has no direction.
 fn frozen(
     spring: &ContactSpring,
     state: &[PointState],

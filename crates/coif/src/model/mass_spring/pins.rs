@@ -1,5 +1,4 @@
-//! Pinned points ([`Environment::pins`]): particles with prescribed positions, like those that
-//! the body carries.
+//! Pinned points ([`Environment::pins`]): particles with prescribed positions, like embedded ones.
 
 use super::block::Block;
 use crate::math::LANES;
@@ -26,7 +25,7 @@ impl Block {
         }
     }
 
-    /// Loads the pins of a step. Tips that are pinned otherwise stay so.
+    /// Sets the pins of a step. Points that are pinned otherwise are skipped.
     pub(super) fn load_pins(&mut self, env: &Environment<'_>) {
         for lane in 0..self.lanes {
             for target in env.pins.of(self.strands[lane] as usize) {

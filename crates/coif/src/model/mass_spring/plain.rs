@@ -1,7 +1,7 @@
-//! The same hair without lanes and without a banded solver: the reference of tests and benchmarks.
+//! Reference implementation without lanes and without a banded solver, for tests and benchmarks.
 //!
-//! One strand after the other, double precision, springs one by one, the textbook conjugate gradient.
-//! Free hair only: roots stand still, and there are no collisions.
+//! One strand after the other, double precision, springs one by one, textbook conjugate gradients.
+//! Free hair only: roots are fixed, and there are no collisions.
 
 use glam::{DVec3, Vec3};
 
@@ -12,10 +12,10 @@ use crate::Result;
 use crate::groom::Groom;
 use crate::math::SolveReport;
 
-/// Norm of the residual at which a solve ends, relative to that of the right-hand side.
+/// Norm of the residual at which a solve stops, relative to that of the right-hand side.
 const TOLERANCE: f64 = 1e-7;
 
-/// Hair that moves as masses and springs, in a straightforward implementation.
+/// Hair that moves as masses and springs: reference implementation.
 pub struct PlainHair {
     settings: Settings,
     fibre_damping: f64,
@@ -32,7 +32,7 @@ struct PlainStrand {
 }
 
 impl PlainHair {
-    /// Lays out a groom; its shape is balanced against `gravity` (m/s^2).
+    /// Builds the model; the groom is balanced against `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -60,21 +60,21 @@ impl PlainHair {
         Ok(Self { settings: settings.clone(), fibre_damping: groom.fibre.damping.into(), strands })
     }
 
-    /// One substep of `h` seconds in still air (`selle2008` section 4). Gives back the worse of
+    /// One substep of `h` seconds in still air (`selle2008` section 4). Returns the maxima of the reports of
     /// all solves.
     pub fn advance(&mut self, h: f64, gravity: DVec3) -> SolveReport {
         let mut worst = SolveReport::default();
         for strand in &mut self.strands {
             let update = self.settings.velocity_update;
-            // 1. Half a step of velocity.
+            // 1. Solve for the velocity after half a step.
             let times = [0.5 * h, h + self.fibre_damping];
             let mut half = strand.v.clone();
             let first = strand.solve(&strand.x, &mut half, gravity, times);
             // 2. Limit the strain.
             strand.limit_strain(&mut half, h, self.settings.strain_limit.into());
-            // 4. Move.
+            // 4. Advance positions.
             let next: Vec<DVec3> = strand.x.iter().zip(&half).map(|(x, v)| *x + *v * h).collect();
-            // 7. and 8. Velocity at the end.
+            // 7. and 8. Solve for the velocity at the end.
             let middle: Vec<DVec3> =
                 strand.x.iter().zip(&next).map(|(a, b)| (*a + *b) * 0.5).collect();
             let mut v = strand.v.clone();
@@ -98,7 +98,7 @@ impl PlainHair {
         worst
     }
 
-    /// Where the points of the hair are (m), in the groom's order.
+    /// Positions of the points of the hair (m), in the groom's order.
     pub fn positions(&self) -> Vec<DVec3> {
         let of = |s: &PlainStrand| {
             let (root, x) = (s.root, s.x.clone());
@@ -108,7 +108,7 @@ impl PlainHair {
         self.strands.iter().flat_map(of).collect()
     }
 
-    /// Energy of motion (J).
+    /// Kinetic energy (J).
     pub fn kinetic_energy(&self) -> f64 {
         let of = |s: &PlainStrand| {
             let motion = s.shape.mass.iter().zip(&s.v).map(|(m, v)| 0.5 * m * v.length_squared());
@@ -117,7 +117,7 @@ impl PlainHair {
         self.strands.iter().map(of).sum()
     }
 
-    /// Energy of all springs, of motion and of weight (J).
+    /// Sum of elastic, kinetic and potential energy (J).
     pub fn energy(&self, gravity: DVec3) -> f64 {
         let of = |s: &PlainStrand| {
             let springs: f64 = s.shape.links(&s.x).iter().map(Link::energy).sum();
@@ -159,7 +159,7 @@ impl PlainStrand {
 }
 
 impl Strand {
-    /// All springs with their directions frozen at these positions.
+    /// All springs, linearised at these positions.
     pub(super) fn links(&self, x: &[DVec3]) -> Vec<Link> {
         let count = x.len();
         let mut links = Vec::with_capacity(4 * count);

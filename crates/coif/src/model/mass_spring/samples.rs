@@ -1,4 +1,4 @@
-//! The points of the hair in rows of sixteen, for methods of contact that see any model.
+//! Copies of the points of the hair in rows of sixteen, for contacts after a step.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::model::sample_rows::{ROWS_PER_TASK, SampleRows};
 
 impl SampleRows {
-    /// Copies the state; `unit` (kg) is what masses are counted in.
+    /// Copies the state; `unit` (kg) is the unit of masses in blocks.
     pub(super) fn fill(&mut self, blocks: &[Block], place: &[Place], unit: f32) -> Samples<'_> {
         let rows = place.len().div_ceil(LANES);
         self.position.resize(rows * VECTOR, 0.0);
@@ -41,8 +41,7 @@ impl SampleRows {
         self.lend()
     }
 
-    /// Copies back the velocities that contact changed. Extra particles keep theirs: springs transmit the
-    /// change.
+    /// Copies velocities back. Those of extra particles do not change: springs transmit the change.
     pub(super) fn take_velocities(&self, blocks: &mut [Block], place: &[Place]) {
         if self.velocity.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Springs of a strand: stiffness and rest length of each, from the fibre (`selle2008` 3.2).
+//! Stiffness and rest length of the springs of a strand, from the fibre (`selle2008` 3.2).
 
 use glam::DVec3;
 
@@ -7,13 +7,13 @@ use super::lever::{altitude_lever_squared, spring_lever_squared};
 use super::strand::{Material, Spring, Strand, radius_between};
 use crate::groom::Fibre;
 
-/// Fraction of the bending stiffness of curly hair that each torsion spring may carry.
+/// Largest contribution of a torsion spring to the bending stiffness of curly hair (fraction).
 const TORSION_FRACTION: f64 = 0.05;
 
-/// Smallest fraction of the bending stiffness of curly hair that is left to the bending spring.
+/// Smallest contribution of the bending spring to the bending stiffness of curly hair (fraction).
 const MIN_BEND_FRACTION: f64 = 0.1;
 
-/// Least square of the lever that a spring counts with, as a fraction of that in even hair with segments as long as
+/// Smallest square of the lever that a spring counts with, as a fraction of that in even hair with segments as long as
 /// the shorter one at its joint: where a joint is bent, a spring may have no lever at all. In straight hair levers
 /// are longer than that at any ratio of the segments.
 const MIN_LEVER_SQUARED: f64 = 0.1;
@@ -21,32 +21,34 @@ const MIN_LEVER_SQUARED: f64 = 0.1;
 /// Largest half of the angle between two segments (rad) for which the curve around them is estimated.
 const MAX_HALF_ANGLE: f64 = 0.6;
 
-/// Edges stretch by at most one over this number under the weight of the strand.
+/// Inverse of the largest strain of edges under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
 
-/// Stiffest edges and other springs that double precision resolves, as multiples of the lightest mass at
-/// their ends over the substep and the look-ahead of springs: rounding takes one part in 100,000 of the
-/// inertia. With the bound, hair of 100 points sags by less than a micrometre under its weight (by 0.2 mm with an
+/// Largest stiffness of edges and of other springs in double precision, relative to the smallest mass at
+/// their ends over substep and look-ahead of springs: the rounding error is one part in 100,000 of the
+/// inertia. At the bound, hair of 100 points sags by less than a micrometre under its weight (by 0.2 mm with an
 /// internal friction of a second, the maximum), and its slowest motion decays within a substep:
-/// the difference to the fibre's stiffness is invisible.
+/// the difference to the stiffness of the fibre is invisible.
 const STIFFEST_EDGE: f64 = 1e11;
 const STIFFEST_BEND: f64 = 3e9;
 
 impl Strand {
-    /// Attaches all springs, without force in the rest shape.
+    /// Sets all springs, with zero force in the rest shape.
     ///
-    /// Model: springs of straight hair with even segments have `c EI / l^3` with the constants of
-    /// [`UnitStiffness`]. What counts is what a spring does to the angle of the joint that it spans, its
-    /// stiffness times the square of its lever (see `lever.rs`), so that where segments differ springs have
-    /// `c EI / l` times the square of the lever in even hair over that of their own, with `l` the mean of the
-    /// two segments at the joint. Where one of the segments has no extra particle, the lever is taken for that of
-    /// even hair with the shortest of the segments. Edges are as much stiffer than all these as in even hair. The
-    /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
-    /// move stands for all of the hair between the place where it is pinned and the middle of the next
-    /// segment, and the last one for all of the last segment.
+    /// Model: in straight hair with equal segments springs have the stiffness `c EI / l^3` with the constants of
+    /// [`UnitStiffness`]. The rotational stiffness of a joint is the stiffness of a spring times its squared lever
+    /// (`lever.rs`), so that with unequal segments springs have
+    /// `c EI / l` times the squared lever in even hair over their own. If one of the segments has no extra particle, the
+    /// lever is assumed to be that of even hair with the shortest of the segments. The ratio of the stiffness of edges to
+    /// all these is that of even hair. The
+    /// bending stiffness of a joint represents half of each adjacent segment; that of the first free
+    /// joint represents all of the hair between the pinned end and the middle of the next
+    /// segment, that of the last joint all of the last segment.
+    /// Symbols: c constant of the spring, EI bending stiffness (N m^2), l mean length of the segments that the spring spans
+    /// (m).
     ///
-    /// `relative` is the bending stiffness at the points over that of the fibre: a joint has that of its point, springs
-    /// over two joints have the mean, edges the larger one of their ends.
+    /// `relative` is the bending stiffness at the points relative to that of the fibre: a joint has that of its point,
+    /// springs over two joints the mean, edges the larger one of their ends.
     pub(super) fn attach(
         &mut self,
         points: &[DVec3],
@@ -56,7 +58,7 @@ impl Strand {
         pinned_points: usize,
     ) {
         let count = self.position.len();
-        // Index of the segment that a particle and the next are on.
+        // Find the segment from a particle to the next.
         let segment = |row: usize| {
             let before = (0..=row).rev().find_map(|r| self.point[r]);
             (before.unwrap_or(0) as usize).min(points.len() - 2)
@@ -68,6 +70,7 @@ impl Strand {
         let from_root = self.bends_from_root;
         let tributary =
             TributaryLengths { lengths: &lengths, extra: &extra, pinned_points, from_root };
+        // Set edge, bending, torsion and altitude springs from each particle.
         let mut springs = vec![[Spring::default(); 3]; count];
         let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         for row in 0..count {
@@ -93,7 +96,7 @@ impl Strand {
                     wanted.max(min_stiffness).min(max_stiffness)
                 } else {
                     let turn = bending * tributary.joint(first, last);
-                    // `even` is the square of the lever in even hair with segments of length 1.
+                    // `even` is the squared lever in even hair with segments of length 1.
                     let spanning = |constant: f64, even: f64, lever: f64| {
                         turn * constant * even / lever.max(even * tributary.min_lever(first, last))
                     };
@@ -125,12 +128,12 @@ impl Strand {
         self.attach_curls(material, relative);
     }
 
-    /// Replaces the constants where four points follow each other without extra particles.
+    /// Replaces the constants for four consecutive points without extra particles.
     ///
-    /// Model: a joint resists a change of its angle with `EI / l`, a segment a turn of what follows it
-    /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small fraction of
-    /// it; bending springs get the rest of it; altitude springs get the rest of
-    /// the torsion. Segments are chords: the hair itself is longer and lies outside of them, and a pull
+    /// Model: a joint has the bending stiffness `EI / l`, a segment the torsional stiffness `GJ / l`.
+    /// Torsion springs also resist bending, so they get only the torsional stiffness that adds a small fraction of the
+    /// bending stiffness; altitude springs get the remainder of the torsional, bending springs that of the
+    /// bending stiffness. Segments are chords: the hair is longer and lies outside of them, and a force
     /// along the axis of a curl twists it with a longer arm (see [`Chord`]).
     fn attach_curls(&mut self, material: &Material<'_>, relative: &[f32]) {
         let count = self.position.len();
@@ -142,7 +145,7 @@ impl Strand {
         let is_curl = |row: usize, points: usize| {
             row + points <= count && (row..row + points).all(|r| self.point[r].is_some())
         };
-        // Stiffness that torsion and altitude springs add to the angle of each joint (N m).
+        // Sum the bending stiffness of each joint by torsion and altitude springs (N m).
         let mut carried = vec![0.0; count];
         let mut changes = Vec::new();
         for row in (0..count).filter(|&row| is_curl(row, 4)) {
@@ -163,7 +166,7 @@ impl Strand {
                 let axis = (four[joint] - four[joint - 1]).cross(four[joint + 1] - four[joint]);
                 (axis.normalize_or_zero(), four[joint])
             });
-            // Derivatives of the spring's length by the angles of the two joints and by the turn.
+            // Compute the derivatives of the spring's length by the angles of the two joints and by the twist.
             let torsion_bend = bends.map(|(axis, at)| axial.dot(axis.cross(four[3] - at)));
             let torsion_turn = axial.dot(along.cross(four[3] - four[2]));
             let max_gradient = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
@@ -200,14 +203,14 @@ impl Strand {
             let bending = bending_stiffness(material.fibre, f64::from(material.radius[point]))
                 * f64::from(relative[point])
                 / (0.5 * (l1 + l2) * Chord::between([b - a, b - a, c - b]).longer);
-            // Derivative of the spring's length by the angle: the area over its length.
+            // Compute the derivative of the spring's length by the angle: the area over its length.
             let change = (b - a).cross(c - b).length() / a.distance(c).max(1e-9 * l1);
             let left = (bending - carried[row + 1]).max(MIN_BEND_FRACTION * bending);
             self.springs[row][1].stiffness = left / (change * change).max(1e-4 * l1 * l2);
         }
     }
 
-    /// Bounds all springs by the precision of arithmetic: see [`STIFFEST_EDGE`]. `ahead` is a substep times the
+    /// Bounds all stiffnesses by the precision of arithmetic: see [`STIFFEST_EDGE`]. `ahead` is the substep times the
     /// look-ahead of springs (s^2).
     pub(super) fn bound_stiffness(&mut self, ahead: f64) {
         let count = self.position.len();
@@ -230,31 +233,31 @@ impl Strand {
     }
 }
 
-/// Relation of a segment to the curve that it is a chord of.
+/// Geometry of a segment as chord of an arc.
 #[derive(Debug, Clone, Copy)]
 struct Chord {
     /// Length of the arc over that of the chord.
     longer: f64,
-    /// Distance of the chord's middle from the axis of the curve over the curve's radius.
+    /// Distance of the chord's middle from the centre of the arc, over its radius.
     inside: f64,
 }
 
 impl Chord {
-    /// The chord in the middle of three segments; one that is the same tells nothing.
+    /// The middle one of three segments; a neighbour that is equal to it is ignored.
     fn between([before, own, after]: [DVec3; 3]) -> Self {
         let angle = |a: DVec3, b: DVec3| {
             let angle = a.angle_between(b);
             if angle.is_finite() { angle } else { 0.0 }
         };
         let angles = [angle(before, own), angle(own, after)].map(|a| 0.5 * a);
-        let told = angles.iter().filter(|a| **a > 0.0).count().max(1) as f64;
-        let half = (angles.iter().sum::<f64>() / told).min(MAX_HALF_ANGLE);
+        let count = angles.iter().filter(|a| **a > 0.0).count().max(1) as f64;
+        let half = (angles.iter().sum::<f64>() / count).min(MAX_HALF_ANGLE);
         let longer = if half > 1e-6 { half / half.sin() } else { 1.0 };
         Self { longer, inside: half.cos() }
     }
 }
 
-/// Tributary lengths: those of the hair that joints and edges stand for.
+/// Tributary lengths: the lengths of hair that joints and edges represent.
 struct TributaryLengths<'a> {
     /// Of the segments (m).
     lengths: &'a [f64],
@@ -267,13 +270,13 @@ struct TributaryLengths<'a> {
 }
 
 impl TributaryLengths<'_> {
-    /// `1 / l` (1/m) for springs over the segments from `first` to `last`: of the joints between them the first
-    /// that moves and the last of all stand for more than half of each segment.
+    /// `1 / l` (1/m) for springs over the segments from `first` to `last`.
     ///
-    /// Model: the first joint that moves bends as if the hair from the root to the middle of the next segment
-    /// bent all along, for a load at the tip: `(L - l)^2` over the integral of `(L - s)^2`; or stands for
-    /// half of the next segment alone where the hair is pinned up to the joint. The last one stands for all of
+    /// Model: a joint represents half of each adjacent segment. The first free joint has the compliance of the hair from
+    /// the root to the middle of the next segment for a load at the tip, `(L - l)^2` over the integral of `(L - s)^2`; or
+    /// represents half of the next segment if the hair is pinned up to the joint. The last joint represents all of
     /// the last segment.
+    /// Symbols: L length of the hair (m), l distance of the joint from the root (m), s arc length (m).
     fn joint(&self, first: usize, last: usize) -> f64 {
         let all = &self.lengths[first..=last];
         let mean = all.iter().sum::<f64>() / all.len() as f64;
@@ -298,8 +301,8 @@ impl TributaryLengths<'_> {
         multiple / mean
     }
 
-    /// `1 / l^3` (1/m^3) of an edge: the largest that springs have which pull at it, those about a joint beside
-    /// it, and those about the two joints of a segment without extra particle.
+    /// `1 / l^3` (1/m^3) of an edge: the largest of the springs that act on it, which span an adjacent joint
+    /// or the two joints of a segment without extra particle.
     fn edge(&self, segment: usize) -> f64 {
         let count = self.lengths.len();
         let joints = (segment.max(1)..=segment + 1).filter(|&joint| joint < count);
@@ -320,8 +323,8 @@ impl TributaryLengths<'_> {
         self.lengths[first..=last].iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Square of the least lever (m^2) that a spring over these segments counts with, as a multiple of that in even
-    /// hair with segments of length 1: where it is not known, that in even hair with the shortest segment.
+    /// Smallest squared lever of a spring over these segments, relative to that in even
+    /// hair with segments of length 1; if it is not known, that in even hair with the shortest segment.
     fn min_lever(&self, first: usize, last: usize) -> f64 {
         let known = first + 1 == last && self.extra[first] && self.extra[last];
         let fraction = if known { MIN_LEVER_SQUARED } else { 1.0 };

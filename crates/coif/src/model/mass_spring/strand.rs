@@ -1,10 +1,10 @@
 //! One hair as a chain of particles and springs (`selle2008` 3.2).
 //!
-//! The particles of a strand are its points and, on segments that go on straight, one extra particle
-//! beside the hair, in the order along the strand. Every particle has springs to the next, the second
-//! and the third after it, and an altitude spring in the tetrahedron of the four. Whether those are edge,
+//! The particles of a strand are its points and, on straight segments, one extra particle
+//! beside the hair, in the order along the strand. Every particle has springs to the next three particles,
+//! and an altitude spring in the tetrahedron of the four. Whether those are edge,
 //! bending or torsion springs follows from which of the particles are extra. So curly hair, straight
-//! hair and any mixture of them have one structure, and no spring reaches farther than three particles.
+//! hair and any mixture of them have the same structure, with a bandwidth of three particles.
 
 use glam::{DQuat, DVec3, Vec3};
 
@@ -14,14 +14,14 @@ use super::homogenise::UnitStiffness;
 use crate::groom::Fibre;
 use crate::model::chains::hold_groom;
 
-/// Angle (rad) by which extra particles turn about the hair from segment to segment. With a quarter of a
-/// turn every joint bends as easily to all sides.
+/// Rotation (rad) of the extra particles about the hair from segment to segment. A quarter of a
+/// turn makes the bending stiffness of joints isotropic.
 pub(super) const ROTATION: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Fraction of a segment's mass that its extra particle carries; the rest is distributed over the points at its ends.
 const EXTRA_MASS: f64 = 0.25;
 
-/// Largest stretch of an edge that holds up the groom, as a fraction of its length.
+/// Largest stretch of an edge by the weight of the groom, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.05;
 
 /// A strand in double precision and relative to its root.
@@ -35,35 +35,35 @@ pub(super) struct Strand {
     pub(super) mass: Vec<f64>,
     /// Mass that gravity acts on (kg): all of it is at the points of the hair.
     pub(super) weight: Vec<f64>,
-    /// Rate (1/s) at which it takes on the velocity of the air; empty where it is the same everywhere.
+    /// Drag (1/s); empty if it is constant.
     pub(super) drag: Vec<f32>,
-    /// Friction relative to that of the body; empty where it is the same everywhere.
+    /// Friction relative to that of the body; empty if it is constant.
     pub(super) friction: Vec<f32>,
     /// Force (N) that holds the groom against gravity, in the rest frame.
     pub(super) hold: Vec<DVec3>,
     /// Whether the body carries it.
     pub(super) pinned: Vec<bool>,
-    /// How many particles at the root the body carries.
+    /// Number of particles at the root that the body carries.
     pub(super) pinned_at_root: usize,
-    /// Whether the hair can bend from its root on, not only from the last pinned point.
+    /// Whether the hair bends from its root on, instead of from the last pinned point.
     pub(super) bends_from_root: bool,
-    /// Stiffness (N/m) and length without force (m) of the springs to the next three particles.
+    /// The springs to the next three particles.
     pub(super) springs: Vec<[Spring; 3]>,
-    /// Stiffness (N/m) of the altitude spring, and its lengths without force (m).
+    /// Stiffness (N/m) of the altitude spring, and its rest lengths (m).
     pub(super) altitude: Vec<(f64, [f64; CANDIDATES])>,
 }
 
 /// A spring between two particles.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Spring {
-    /// N/m; 0 if there is none.
+    /// Stiffness (N/m); 0 if there is none.
     pub(super) stiffness: f64,
-    /// Length without force (m).
+    /// Rest length (m).
     pub(super) rest: f64,
 }
 
-/// The third corner of a triangle with three equal sides on a segment, to a side that is a unit vector
-/// across the segment.
+/// The third corner of an equilateral triangle on a segment, in the direction of a unit vector perpendicular to the
+/// segment.
 pub(super) fn raise(a: DVec3, b: DVec3, side: DVec3) -> DVec3 {
     (a + b) * 0.5 + side * (0.75f64.sqrt() * a.distance(b))
 }
@@ -76,13 +76,13 @@ pub(super) struct Material<'a> {
 }
 
 impl Strand {
-    /// How many particles a strand will have.
+    /// Number of particles of a strand.
     pub(super) fn count_particles(line: &[Vec3], embedded: usize, settings: &Settings) -> usize {
         let points: Vec<DVec3> = line.iter().map(|p| (*p - line[0]).as_dvec3()).collect();
         line.len() + extra_particles(&points, embedded, settings).iter().filter(|e| **e).count()
     }
 
-    /// Lays out the points of a strand, of which the first `embedded` go with the scalp.
+    /// Builds a strand, of which the first `embedded` points move with the scalp.
     pub(super) fn new(
         line: &[Vec3],
         embedded: usize,
@@ -127,7 +127,7 @@ impl Strand {
         self.point.iter().position(at).unwrap_or(self.point.len())
     }
 
-    /// Values of all particles from those of the points: an extra one has the mean of its segment.
+    /// Values of all particles from those of the points; an extra particle has the mean of its segment.
     fn along(&self, of_points: &[f32]) -> Vec<f32> {
         let before = |row: usize| self.point[..row].iter().flatten().last().map_or(0, |p| *p);
         let of = |row: usize| match self.point[row] {
@@ -140,7 +140,7 @@ impl Strand {
         (0..self.point.len()).map(of).collect()
     }
 
-    /// Puts extra particles beside the segments that need one.
+    /// Places the points, and extra particles beside the segments that need one.
     fn particles(points: &[DVec3], extra: impl Fn(usize) -> bool) -> Self {
         let mut strand = Self {
             position: Vec::with_capacity(2 * points.len()),
@@ -156,7 +156,7 @@ impl Strand {
             springs: Vec::new(),
             altitude: Vec::new(),
         };
-        // Transport a direction across the hair along it without twisting.
+        // Parallel transport a direction across the hair along it.
         let tangent = |i: usize| (points[i + 1] - points[i]).normalize_or(DVec3::Y);
         let mut across = tangent(0).any_orthonormal_vector();
         for i in 0..points.len() {
@@ -186,7 +186,7 @@ impl Strand {
         strand
     }
 
-    /// Distributes the mass of the segments: half to either end, some of it to the extra particles.
+    /// Distributes the mass of the segments to their ends, and a part to the extra particles.
     fn weigh(&mut self, points: &[DVec3], material: &Material<'_>) {
         for i in 0..points.len() - 1 {
             let row = self.row_of(i);
@@ -203,11 +203,11 @@ impl Strand {
         }
     }
 
-    /// Makes the groom the shape under gravity: edges carry the weight as tension as far as possible, and
-    /// forces fixed to the scalp's frame hold the rest.
+    /// Makes the groom the equilibrium under gravity: edges carry the weight as tension as far as possible, and
+    /// forces that are constant in the scalp's frame balance the remainder.
     fn hold_up(&mut self, line: &[Vec3], pinned_points: usize, gravity: Vec3) {
         let rows: Vec<usize> = (0..line.len()).map(|i| self.row_of(i)).collect();
-        // The spring that is the segment before a point.
+        // Find the spring along the segment before a point.
         let spring = |i: usize| (rows[i - 1], rows[i] - rows[i - 1] - 1);
         let max_tension = |i: usize| {
             let (row, s) = spring(i);
@@ -225,14 +225,13 @@ impl Strand {
     }
 }
 
-/// How many points the body carries: at least two, so that the direction is pinned too, and if possible
+/// Number of points that the body carries: at least two, so that the direction is clamped, and if possible
 /// not the last.
 fn pinned_points(points: usize, embedded: usize) -> usize {
     embedded.clamp(2, (points - 1).max(2)).min(points)
 }
 
-/// Which segments need an extra particle: those that go on straight, and where the hair is pinned one that
-/// holds its turn.
+/// Which segments need an extra particle: straight ones, and at pinned ends one that clamps the twist.
 fn extra_particles(points: &[DVec3], embedded: usize, settings: &Settings) -> Vec<bool> {
     let n = points.len();
     let mut extra = straight_segments(points, settings.straight_below.into());
@@ -243,12 +242,12 @@ fn extra_particles(points: &[DVec3], embedded: usize, settings: &Settings) -> Ve
     extra
 }
 
-/// Which segments are straight: those that go on straight at one of their ends.
+/// Which segments are straight: those with a joint that is nearly straight at one of their ends.
 fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     let n = points.len();
     let is_straight = |joint: usize| {
         let (a, b) = (points[joint] - points[joint - 1], points[joint + 1] - points[joint]);
-        // A fold is straight, too.
+        // Count a fold, and a joint without a direction, as straight.
         let sine = a.cross(b).length() / (a.length() * b.length()).max(f64::MIN_POSITIVE);
         a.dot(b) < 0.0 && sine < 0.5 || a.angle_between(b) < below || !sine.is_finite()
     };
@@ -257,7 +256,7 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     (0..n - 1).map(|i| alone || joint(i) || joint(i + 1)).collect()
 }
 
-/// Radius (m) of a round fibre with the area that a cone between two points has on average.
+/// Radius (m) of the cylinder with the volume of the truncated cone between two points.
 pub(super) fn radius_between(material: &Material<'_>, a: usize, b: usize) -> f64 {
     let (a, b) = (f64::from(material.radius[a]), f64::from(material.radius[b]));
     let square = (a * a + a * b + b * b) / 3.0;
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn straight_hair_has_extra_particles_and_curly_hair_has_one_that_holds_it() {
+    fn straight_hair_has_extra_particles_and_curly_hair_one_at_its_root() {
         let settings = Settings::default();
         assert_eq!(strand(&straight(), &settings).position.len(), 23);
         let curly = strand(&curl(), &settings);
@@ -307,7 +306,7 @@ mod tests {
 
     /// Triangles have the sides of their segment, and the mass is that of the hair.
     #[test]
-    fn extra_particles_are_as_the_paper_has_them() {
+    fn extra_particles_form_equilateral_triangles_and_the_mass_is_kept() {
         let strand = strand(&straight(), &Settings::default());
         for row in (0..22).step_by(2) {
             for (a, b) in [(row, row + 1), (row + 1, row + 2), (row, row + 2)] {

@@ -20,8 +20,8 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
 use crate::model::Environment;
 
-/// Speed (m/s) that is flushed to zero, so that no subnormal numbers slow the arithmetic: far below any visible
-/// motion.
+/// Speed (m/s) below which velocities are flushed to zero, because subnormal numbers slow the arithmetic: far below any
+/// visible motion.
 const TINY: f32 = 1e-18;
 
 /// The constants of one substep.
@@ -29,13 +29,13 @@ const TINY: f32 = 1e-18;
 pub(super) struct Substep {
     /// Length (s).
     pub(super) h: f32,
-    /// Fraction of the step that is over at its end.
+    /// Fraction of the step at its end.
     pub(super) fraction: f32,
     /// Internal friction of the fibre as a time (s).
     pub(super) fibre_damping: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air, where blocks have none of their own.
+    /// Drag (1/s), for blocks without drag per particle.
     pub(super) drag: f32,
-    /// Friction relative to that of the body, where blocks have none of their own.
+    /// Friction relative to that of the body, for blocks without friction per particle.
     pub(super) friction: f32,
     pub(super) strain_limit: f32,
     /// Fraction of the approach speed at which hair rebounds from the body.
@@ -51,18 +51,18 @@ pub(super) struct Substep {
 pub(super) struct Scratch {
     pub(super) band: Vec<f32>,
     pub(super) rhs: Vec<f32>,
-    /// The same of strands that are too stiff for single precision.
+    /// The systems of strands that are too stiff for single precision.
     pub(super) double: Double,
     /// Positions in the middle of a substep.
     middle: Vec<f32>,
-    /// The points of the block among all, and the size of its right-hand side squared, where blocks are
+    /// The points of the block among all, and the squared norm of its right-hand side, if blocks are
     /// coupled.
     pub(super) points: Range<usize>,
     pub(super) size: f64,
 }
 
 impl Scratch {
-    /// For any of these blocks.
+    /// Memory for any of these blocks.
     pub(super) fn new(blocks: &[Block]) -> Self {
         let rows = blocks.iter().map(|b| b.rows).max().unwrap_or(0);
         Self {
@@ -76,7 +76,7 @@ impl Scratch {
     }
 }
 
-/// The blocks that go through the stages together, `per` of them to one scratch memory.
+/// The blocks that are advanced together, with one scratch memory for each `per` of them.
 pub(super) struct Work<'a> {
     pub(super) level: Level,
     pub(super) blocks: &'a mut [Block],
@@ -97,7 +97,7 @@ impl Work<'_> {
         let first = self.solve_half_velocity(substep); // 1
         self.limit_strain(substep); // 2
         if self.repel_half_velocity(substep) {
-            self.limit_strain(substep); // 3, and what it stretched
+            self.limit_strain(substep); // 2 again, after 3
         }
         self.each(|level, block, _| {
             dispatch!(level, simd => advance_positions(simd, block, substep)); // 4
@@ -109,7 +109,7 @@ impl Work<'_> {
                 dispatch!(level, simd => limit_after_contact(simd, block, substep.strain_limit));
                 limit_between_ends_after_contact(block, substep.strain_limit);
             });
-            self.collide_with_hair_again(substep); // what that moved through other hair
+            self.collide_with_hair_again(substep); // 6 again, after the limit
         }
         let second = self.solve_velocity(substep); // 7, 8
         self.each(|_, block, _| {
@@ -245,7 +245,7 @@ impl Work<'_> {
         }
     }
 
-    /// Step 6 for what the strain limit moved since.
+    /// Step 6 for the points that the strain limit has moved since.
     fn collide_with_hair_again(&mut self, substep: &Substep) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
             coupling.collide_again(self.blocks, self.scratch, substep.h);
@@ -261,7 +261,7 @@ impl Work<'_> {
     }
 }
 
-/// Distributes blocks in runs of `per`, each with one scratch memory: blocks are independent.
+/// Distributes blocks over threads in runs of `per`, each with one scratch memory.
 pub(super) fn in_halves(
     blocks: &mut [Block],
     scratch: &mut [Scratch],
@@ -290,18 +290,18 @@ fn follow_body(block: &mut Block, substep: &Substep) {
     for l in 0..LANES {
         let origin = block.origin[l];
         let x = &block.x;
-        // The position of the root has to be known before that of any particle.
-        let goes = block.pinned_targets(l, substep.fraction, None, |_, _| {});
+        // Compute the position of the root before those of the particles, which are relative to it.
+        let root_next = block.pinned_targets(l, substep.fraction, None, |_, _| {});
         block.pinned_targets(l, substep.fraction, far_end, |row, target| {
-            let displacement = (target - lane(x, row, l)) + (goes - origin);
+            let displacement = (target - lane(x, row, l)) + (root_next - origin);
             set_lane(&mut v, row, l, displacement * per_h);
         });
-        block.origin_next[l] = goes;
+        block.origin_next[l] = root_next;
     }
     block.v = v;
 }
 
-/// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to the roots' positions then.
+/// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to the new positions of the roots.
 #[inline(always)]
 fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
     let mut shift = [0.0; VECTOR];
@@ -318,7 +318,7 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
         let moved = Vec3x::of_row(simd, &half[j]) * h - shift;
         (Vec3x::of_row(simd, &x[j]) + moved).to_row(&mut next[j]);
     }
-    // Pinned particles have exactly their prescribed positions, and padding stays.
+    // Set pinned particles to exactly their prescribed positions, and padding to zero.
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {
@@ -336,8 +336,7 @@ fn add_lanes(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
     dispatch!(level, simd => add(simd, to, from, factor));
 }
 
-/// `to += from * factor`, and zero where the sum is tiny: hair at rest would reach subnormal numbers, on which
-/// arithmetic is slow.
+/// `to += from * factor`, flushed to zero where the sum is below [`TINY`].
 #[inline(always)]
 fn add<S: Simd>(simd: S, to: &mut [f32], from: &[f32], factor: f32) {
     let (factor, zero) = (f32x16::splat(simd, factor), f32x16::splat(simd, 0.0));

@@ -1,4 +1,4 @@
-//! Stiffness of a strand against beam theory, and lanes against the plain version.
+//! Stiffness of a strand compared with beam theory, and lanes with the reference implementation.
 
 use glam::{DVec3, Quat, Vec3};
 
@@ -41,9 +41,9 @@ fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
 }
 
 /// A horizontal strand under a small load at its tip and under its own small weight: `F L^3 / (3 EI)`
-/// and `q L^4 / (8 EI)`, for any number of segments and to any side.
+/// and `q L^4 / (8 EI)`, for any number of segments and any direction.
 #[test]
-fn a_clamped_strand_bends_as_a_beam() {
+fn a_clamped_strand_bends_like_a_beam() {
     for segments in [10, 20, 40] {
         let tolerance = if segments == 10 { 0.06 } else { 0.04 };
         let (strand, bending) = strand(&straight(segments, 0.1));
@@ -65,9 +65,9 @@ fn a_clamped_strand_bends_as_a_beam() {
     }
 }
 
-/// A moment about the axis turns the tip by `M L / GJ`, one across it by `M L / EI`.
+/// A moment about the axis rotates the tip by `M L / GJ`, one across it by `M L / EI`.
 #[test]
-fn moments_turn_the_tip_as_they_turn_a_rod() {
+fn moments_rotate_the_tip_like_that_of_a_rod() {
     for segments in [10, 20, 40] {
         let (strand, bending) = strand(&straight(segments, 0.1));
         let n = strand.position.len();
@@ -89,13 +89,13 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
             let found = work / 1e-10;
             let truth = 1e-10 * 0.1 / stiffness;
             println!("{segments} segments, {name}: {:.4}", found / truth);
-            // The first joint is set for loads at the tip.
+            // Tolerance: the stiffness of the first joint is exact only for a force at the tip.
             assert!((found / truth - 1.0).abs() < 0.03, "{segments} {name}: {}", found / truth);
         }
     }
 }
 
-/// A helix of this radius and pitch (m) that goes down along y.
+/// A helix of this radius and pitch (m) along -y.
 fn helix([radius, pitch]: [f64; 2], turns: usize, per_turn: usize) -> Vec<Vec3> {
     let angles = (0..=per_turn * turns).map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64);
     let point =
@@ -126,10 +126,10 @@ fn a_curl_under_its_weight_is_a_helical_spring() {
     }
 }
 
-/// Pulled at the end of its wire it also bends out of the planes of three points, which curly hair without
-/// extra particles resists more than it should: it is a little too stiff.
+/// Under a force at the end of its wire it also bends out of the planes of three points, for which curly hair without
+/// extra particles is slightly too stiff.
 #[test]
-fn a_curl_is_as_soft_as_a_helical_spring() {
+fn a_curl_has_the_compliance_of_a_helical_spring() {
     let (radius, pitch, turns) = (0.01f64, 0.002f64, 5usize);
     for per_turn in [10usize, 14] {
         let line = helix([radius, pitch], turns, per_turn);
@@ -192,9 +192,9 @@ fn environment<'a>(
     }
 }
 
-/// Lanes with a direct solver agree with double precision and an iteration.
+/// Lanes with a direct solver agree with double precision and an iterative solver.
 #[test]
-fn lanes_agree_with_the_plain_version() {
+fn lanes_agree_with_the_reference_implementation() {
     let groom = mixed_groom();
     let poses = vec![RigidTransform::IDENTITY; 19];
     let gravity = Vec3::new(3.0, -9.81, 1.0);
@@ -231,9 +231,10 @@ fn lanes_agree_with_the_plain_version() {
     }
 }
 
-/// Hair that falls without air and without damping loses little energy, and never gains any.
+/// Hair that falls without air and without damping gains at most 2 % of the largest kinetic energy in total energy, and
+/// loses at most 70 % of it.
 #[test]
-fn energy_never_grows() {
+fn gain_and_loss_of_energy_are_bounded() {
     let mut groom = mixed_groom();
     groom.fibre.damping = 0.0;
     let gravity = Vec3::new(0.0, -9.81, 4.0);
@@ -267,7 +268,7 @@ fn energy_never_grows() {
     }
 }
 
-/// The hash of hair that has turned with the scalp for twenty steps.
+/// The hash of hair after twenty steps of a rotating scalp.
 fn hash_after_turning(model: &mut MassSpring, groom: &Groom) -> u64 {
     for step in 0..20 {
         let rotation = Quat::from_rotation_y(0.02 * step as f32);
@@ -304,7 +305,7 @@ fn noise(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// A circular arc of `length` that turns by `bend`, cut into segments that differ by up to `ratio`.
+/// A circular arc of `length` over the angle `bend`, with segments that differ by up to `ratio`.
 fn uneven_arc(seed: u64, points: usize, length: f32, bend: f32, ratio: f32) -> Vec<Vec3> {
     let mut random = noise(seed);
     let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random())).collect();
@@ -324,8 +325,8 @@ fn uneven_arc(seed: u64, points: usize, length: f32, bend: f32, ratio: f32) -> V
     line
 }
 
-/// Displacement of the tip of a hair under a force on it, per newton along that force (m/N): Castigliano's theorem, the
-/// integral of the squares of the bending moment over `EI` and of the twisting moment over `GJ`.
+/// Displacement of the tip of a hair along a force on it, per newton (m/N): Castigliano's theorem, the
+/// integral of the squared bending moment over `EI` and of the squared twisting moment over `GJ`.
 fn tip_compliance(line: &[DVec3], side: DVec3, bending: f64, twisting: f64) -> f64 {
     const PIECES: usize = 8;
     let tip = line[line.len() - 1];
@@ -343,11 +344,11 @@ fn tip_compliance(line: &[DVec3], side: DVec3, bending: f64, twisting: f64) -> f
     line.windows(2).map(segment).sum()
 }
 
-/// Hair bends as a rod however its points lie along it. Tolerance: with levers as in even hair a straight joint of
-/// segments that differ by any ratio bends within 12 % and twists within 18 % of what it should (worked out for
-/// single joints), and even hair of few points is off by 6 % itself.
+/// Hair bends like a rod for any distribution of points along it. Tolerance: with levers as in even hair, a straight joint
+/// of segments with any ratio bends within 12 % and twists within 18 % of the exact value (computed for
+/// single joints), and even hair of few points has an error of 6 %.
 #[test]
-fn stiffness_does_not_depend_on_where_points_lie() {
+fn stiffness_does_not_depend_on_the_distribution_of_points() {
     for (points, bend) in [(5, 0.0), (5, 0.7), (12, 0.0), (12, 0.7), (17, 3.0), (60, 3.0)] {
         for ratio in [1.0, 4.0, 20.0] {
             for seed in 1..=4 {
@@ -372,16 +373,17 @@ fn ramp(root: f32, tip: f32) -> Ramp {
     Ramp::new(&[[0.0, root], [1.0, tip]]).unwrap()
 }
 
-/// With a stiffness that goes from `a` at the root to `b` at the tip the integrals of beam theory have closed forms: the
-/// tip of a clamped beam goes by `F / EI` times the integral of `(L - x)^2 / (a + (b - a) x / L)`, and a moment along it
-/// turns it by `M / GJ` times the integral of `1 / (a + (b - a) x / L)`. Tolerance: that of an even beam.
+/// With a stiffness that varies linearly from `a` at the root to `b` at the tip, the integrals of beam theory have closed
+/// forms: the deflection of the tip of a clamped beam is `F / EI` times the integral of `(L - x)^2 / (a + (b - a) x / L)`,
+/// and its rotation by a moment along it `M / GJ` times the integral of `1 / (a + (b - a) x / L)`. Tolerance: that of an
+/// even beam.
 #[test]
-fn a_strand_with_a_ramp_of_stiffness_bends_and_twists_as_such_a_beam() {
+fn a_strand_with_a_ramp_of_stiffness_bends_and_twists_like_such_a_beam() {
     let length = 0.1f64;
     for (a, b) in [(4.0f64, 0.25f64), (0.25, 4.0), (1.0, 0.1)] {
         let (strand, bending) = strand_with(&straight(40, length as f32), ramp(a as f32, b as f32));
         let n = strand.position.len();
-        // With r = a + d t: (1 - t)^2 / r = (b - r)^2 / (d^2 r), of which r^2 / 2 - 2 b r + b^2 ln r is an integral.
+        // With r = a + d t: (1 - t)^2 / r = (b - r)^2 / (d^2 r), with the antiderivative r^2 / 2 - 2 b r + b^2 ln r.
         let d = b - a;
         let inner = |r: f64| 0.5 * r * r - 2.0 * b * r + b * b * r.ln();
         let bent = length.powi(3) * (inner(b) - inner(a)) / d.powi(3) / bending;
@@ -408,10 +410,10 @@ fn a_strand_with_a_ramp_of_stiffness_bends_and_twists_as_such_a_beam() {
     }
 }
 
-/// The same of a curl, whose springs are others: how much softer than an even one it is, by the integral over its wire
-/// (see `a_curl_is_as_soft_as_a_helical_spring`).
+/// The same for a curl, which has other springs: its compliance relative to that of an even curl, by the integral over its
+/// wire (see `a_curl_has_the_compliance_of_a_helical_spring`).
 #[test]
-fn a_curl_with_a_ramp_of_stiffness_is_as_soft_as_its_wire() {
+fn a_curl_with_a_ramp_of_stiffness_has_the_compliance_of_its_wire() {
     let (radius, per_turn, turns) = (0.01f64, 10usize, 5usize);
     let whole = std::f64::consts::TAU * turns as f64;
     let line: Vec<Vec3> = (0..=per_turn * turns)
@@ -431,7 +433,7 @@ fn a_curl_with_a_ramp_of_stiffness_is_as_soft_as_its_wire() {
         let steps = 20_000;
         let of = |i: usize| {
             let place = (i as f64 + 0.5) / steps as f64;
-            // Angle from the end that is pulled.
+            // Angle from the end with the force.
             let t = whole * (1.0 - place);
             let relative = f64::from(a) + f64::from(b - a) * place;
             (2.0 * (1.0 - t.cos()).powi(2) + t.sin().powi(2)) / relative
@@ -445,11 +447,11 @@ fn a_curl_with_a_ramp_of_stiffness_is_as_soft_as_its_wire() {
     }
 }
 
-/// Limp hair that hangs in a steady wind W leans at the place s by what the air pushes on all below over what hangs
-/// there: the integral of the damping from s to L, times W, over `g (L - s)`. Tolerance: one part in a hundred for the
-/// slope squared (0.1) and as much for 40 segments.
+/// Limp hanging hair in a steady wind W has the slope of the drag over the weight of the hair below: at the place s the
+/// integral of the damping from s to L, times W, over `g (L - s)`. Tolerance: 1 % for the
+/// squared slope (0.1) and 1 % for 40 segments.
 #[test]
-fn a_ramp_of_damping_lets_wind_push_each_place_by_its_own() {
+fn the_drag_of_each_place_is_that_of_its_ramp() {
     let line: Vec<Vec3> = (0..=40).map(|i| Vec3::NEG_Y * (0.3 * i as f32 / 40.0)).collect();
     let mut strands = Strands::new();
     strands.push(&line);
@@ -471,10 +473,10 @@ fn a_ramp_of_damping_lets_wind_push_each_place_by_its_own() {
         }
         let mut found = vec![Vec3::ZERO; line.len()];
         model.positions(&mut found);
-        // The body holds the first segment.
+        // The first segment is clamped.
         let mut aside = 0.0f32;
         for i in 2..=40 {
-            // The mean damping below the middle of the segment is that half way to the tip.
+            // The mean damping below the middle of the segment is the value half-way to the tip.
             let place = (i as f32 - 0.5) / 40.0;
             let mean = root + (tip - root) * 0.5 * (place + 1.0);
             aside += 0.3 / 40.0 * mean * 0.1 / 9.81;
@@ -485,9 +487,9 @@ fn a_ramp_of_damping_lets_wind_push_each_place_by_its_own() {
     }
 }
 
-/// A constant ramp equals the number: no row tables, and the same bits.
+/// A constant ramp gives the same bits as the number, without a table.
 #[test]
-fn a_constant_ramp_is_the_number() {
+fn a_constant_ramp_is_equal_to_the_number() {
     let groom = mixed_groom();
     let gravity = Vec3::NEG_Y * 9.81;
     let run = |stiffness: Ramp, damping: Ramp| {

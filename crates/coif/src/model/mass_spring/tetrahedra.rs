@@ -1,8 +1,8 @@
-//! Bodies and shells of altitude springs: the test of `selle2008` 3.1, figure 4.
+//! Bodies and shells with altitude springs: the test of `selle2008` 3.1, figure 4.
 //!
-//! Particles with edge springs along all edges and one altitude spring in each tetrahedron. A shell has
-//! edge springs along its triangles, a bending spring across each inner edge, and the altitude spring of
-//! the tetrahedron that those imply. It recovers from being pressed flat.
+//! A body has springs along all edges and one altitude spring per tetrahedron. A shell has
+//! springs along the edges of its triangles, a bending spring across each inner edge, and the altitude spring of
+//! the tetrahedron of the two adjacent triangles. Both recover from a flat state.
 
 use glam::DVec3;
 
@@ -12,11 +12,11 @@ use super::link::{Constraint, Link, Particles, solve_velocities};
 /// A body of particles, edge springs and altitude springs above a floor at y = 0.
 #[derive(Debug, Clone)]
 pub struct TetrahedralBody {
-    /// Where the particles are (m).
+    /// Positions of the particles (m).
     pub position: Vec<DVec3>,
-    /// m/s.
+    /// Their velocities (m/s).
     pub velocity: Vec<DVec3>,
-    /// Force per stretch (N/m) of every spring: raise it and a puddle becomes a body again.
+    /// Stiffness (N/m) of every spring.
     pub stiffness: f64,
     /// Internal friction as a time (s).
     pub damping: f64,
@@ -31,7 +31,7 @@ impl TetrahedralBody {
     pub fn solid(position: Vec<DVec3>, tetrahedra: &[[u32; 4]], mass: f64) -> Self {
         let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
         let edges = tetrahedra.iter().flat_map(|t| pairs.map(|[a, b]| [t[a], t[b]])).collect();
-        // Faces that belong to one tetrahedron only are the surface.
+        // Collect the surface: faces that belong to only one tetrahedron.
         let turned = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
         let mut faces: Vec<([u32; 3], [u32; 3])> = tetrahedra
             .iter()
@@ -111,15 +111,15 @@ impl TetrahedralBody {
         edges.chain(across).flatten().collect()
     }
 
-    /// Energy of all springs and of motion (J).
+    /// Sum of elastic and kinetic energy (J).
     pub fn energy(&self) -> f64 {
         let motion =
             self.mass.iter().zip(&self.velocity).map(|(m, v)| 0.5 * m * v.length_squared());
         self.links().iter().map(Link::energy).sum::<f64>() + motion.sum::<f64>()
     }
 
-    /// Advances by `dt` seconds (`selle2008` section 4, with backward Euler): particles that reach the
-    /// floor stop on it and stick to it while they are pressed down.
+    /// Advances by `dt` seconds (`selle2008` section 4, with backward Euler). Particles that reach the
+    /// floor stick to it for the rest of the step.
     pub fn step(&mut self, dt: f64, gravity: DVec3) {
         let force: Vec<DVec3> = self.mass.iter().map(|m| gravity * *m).collect();
         let mut constraint = vec![Constraint::Free; self.mass.len()];

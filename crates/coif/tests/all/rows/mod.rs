@@ -10,7 +10,7 @@ pub(crate) fn particle(position: Vec3, motion: Vec3) -> Particle {
     Particle { position, motion, velocity: Vec3::ZERO, mass: 1.0, free: true }
 }
 
-/// A ball of particles at rest, in an order that goes through it along y, spread by a fixed seed.
+/// Random particles at rest in a ball, sorted along y.
 pub(crate) fn cloud(count: usize, radius: f32, seed: u64) -> Vec<Particle> {
     let mut random = Random::new(seed, 0);
     let mut out = Vec::with_capacity(count);

@@ -1,4 +1,4 @@
-//! Small scenes for the tests of this crate: a ball with hair that turns and shakes.
+//! Small scenes for the tests of this crate: hair on a ball that rotates and translates.
 
 use std::sync::Arc;
 
@@ -13,9 +13,11 @@ use glam::{Quat, Vec3};
 /// Radius of the ball (m).
 pub(crate) const RADIUS: f32 = 0.1;
 
-/// Shakes about y and bobs up and down.
+/// Rotation about y and translation along y, both in proportion to `1 - cos(9 t)`.
 pub(crate) struct Shake {
+    /// Amplitude of the rotation (rad).
     pub(crate) angle: f32,
+    /// Amplitude of the translation (m).
     pub(crate) height: f32,
 }
 
@@ -57,11 +59,11 @@ pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
         let step = 0.2 / (count - 1) as f32;
         let mut line = vec![p];
         for _ in 1..count {
-            // Lean over sideways, also where hair starts straight up, and hang.
+            // Bend outwards, towards x where hair is vertical, and down.
             let aside = Vec3::new(d.x, 0.0, d.z).normalize_or(Vec3::X);
             d = (d + (Vec3::NEG_Y + aside * d.y.max(0.0)) * (12.0 * step)).normalize();
             p += d * step;
-            // Slide along the ball.
+            // Move the point out of the ball.
             if p.length() < RADIUS * 1.01 {
                 p = p.normalize() * RADIUS * 1.01;
             }
@@ -74,7 +76,7 @@ pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
     groom
 }
 
-/// A ball that carries this groom and moves.
+/// A simulation of this groom on a moving ball.
 pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> Simulation {
     let sphere = Shape::Sphere { radius: RADIUS };
     let body = Body::rigid(ball(), Arc::new(motion))
@@ -85,7 +87,7 @@ pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> 
         .expect("a valid scene")
 }
 
-/// Another value that a parameter may have.
+/// A valid value of a parameter other than `now`; none for a count of zero, and for kinds without an obvious one.
 pub(crate) fn other_value(param: &Param, now: &Value) -> Option<Value> {
     let number = |v: f32| {
         let other = if v == 0.0 { 0.1 } else { 0.7 * v };

@@ -17,7 +17,7 @@ impl Mesh {
         self
     }
 
-    /// Both in one.
+    /// The triangles of both meshes.
     pub fn with(mut self, other: &Self) -> Self {
         let first = self.positions.len() as u32;
         self.positions.extend(&other.positions);
@@ -26,7 +26,7 @@ impl Mesh {
     }
 }
 
-/// A unit sphere of meridians and parallels, moved point by point.
+/// A unit sphere of meridians and parallels, with its vertices mapped by `to`.
 pub fn ball(meridians: u32, parallels: u32, to: impl Fn(Vec3) -> Vec3) -> Mesh {
     let outline: Vec<(f32, f32)> = (0..=parallels)
         .map(|j| PI * j as f32 / parallels as f32)
@@ -35,8 +35,8 @@ pub fn ball(meridians: u32, parallels: u32, to: impl Fn(Vec3) -> Vec3) -> Mesh {
     revolved(meridians, &outline).moved(to)
 }
 
-/// An outline of (radius, height) from the bottom to the top, turned around y. Its ends have radius
-/// zero, or are taken to have.
+/// Surface of revolution about y of an outline of (radius, height) from bottom to top. Radii of its ends are taken as
+/// zero.
 pub fn revolved(around: u32, outline: &[(f32, f32)]) -> Mesh {
     let last = outline.len() - 1;
     let mut positions = vec![Vec3::new(0.0, outline[0].1, 0.0)];
@@ -75,7 +75,7 @@ pub fn cuboid(half: Vec3) -> Mesh {
     }
 }
 
-/// A ring around y.
+/// A torus around y with the major radius `large` and the minor radius `small`.
 pub fn torus(around: u32, across: u32, large: f32, small: f32) -> Mesh {
     let mut mesh = Mesh { positions: Vec::new(), triangles: Vec::new() };
     for i in 0..around {
@@ -93,7 +93,7 @@ pub fn torus(around: u32, across: u32, large: f32, small: f32) -> Mesh {
     mesh
 }
 
-/// The i-th of points scattered evenly over the cube from -1 to 1.
+/// The `i`-th point of a quasi-random sequence in the cube from -1 to 1.
 pub fn scattered(i: u32) -> Vec3 {
     let i = f64::from(i) + 0.5;
     let fraction = |step: f64| ((i * step).fract() * 2.0 - 1.0) as f32;

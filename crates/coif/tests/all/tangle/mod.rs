@@ -1,16 +1,16 @@
-//! A heap of hairs that fly in all directions, for tests of contact.
+//! Overlapping strands with random velocities, for tests of contact.
 
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::Random;
 use glam::Vec3;
 
-/// Hairs and how their points move (m/s).
+/// Strands, and the velocities of their points (m/s).
 pub(crate) struct Tangle {
     pub(crate) groom: Groom,
     pub(crate) velocity: Vec<Vec3>,
 }
 
-/// Strands of `points` points within `size` (m) of the origin, each with its own velocity.
+/// Strands of `points` points, with first points within `size` (m) of the origin along each axis.
 pub(crate) fn tangle(strands: usize, points: usize, size: f32) -> Tangle {
     let mut random = Random::new(1, 0);
     let mut vector = move || random.vector();

@@ -18,7 +18,7 @@ fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>
     for s in 0..strands {
         let mut p = random.vector() * size;
         let direction = random.vector();
-        // One strand in nine has long segments, one flies far away.
+        // Give one strand in nine long segments, and move one far away.
         let step = if s % 9 == 4 { 0.04 } else { 0.006 };
         if s == 5 {
             p += Vec3::splat(40.0);
@@ -48,8 +48,7 @@ fn list(pairs: &Pairs) -> BTreeSet<(usize, usize)> {
     (0..pairs.points()).flat_map(|a| pairs.of(a).iter().map(move |&b| (a, b as usize))).collect()
 }
 
-/// The brute-force broad phase: all pairs, in double precision, without those farther than `limit` times what
-/// counts as near.
+/// A brute-force broad phase: tests all pairs in double precision, with the search distance scaled by `limit`.
 struct BruteForce {
     limit: f64,
 }
@@ -68,7 +67,7 @@ impl BroadPhase for BruteForce {
         let mut found = Vec::new();
         for (i, &a) in there.iter().enumerate() {
             for &b in &there[i + 1..] {
-                // In the middle of their motion they are nearer than the reach and half of their displacement.
+                // In the middle of the motion they are within the reach plus half of their relative displacement.
                 let (p, q) = (Line::of_segment(motion, a), Line::of_segment(motion, b));
                 let displacement = p.displacement.as_dvec3().distance(q.displacement.as_dvec3());
                 let near =
@@ -102,8 +101,7 @@ fn found_by(
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Tree and grid find exactly the pairs that brute force finds; only what is farther than that by less than the slack
-    /// for rounding may be found by one and not by the other.
+    /// Tree and grid find all pairs of brute force, and no others except within the tolerance for rounding.
     #[test]
     fn all_broad_phases_find_the_same_pairs(
         seed in 1u32..1_000_000, strands in 2usize..60, size in 0.005f32..0.05,
@@ -122,7 +120,7 @@ proptest! {
         }
     }
 
-    /// The pairs are those that hair itself has: none is missing at any time of the motion, and none is there that is far.
+    /// No pair is missing that comes within reach at any time of the motion; without motion there are no far pairs.
     #[test]
     fn no_pair_is_missing_at_any_time_of_the_motion(
         seed in 1u32..1_000_000, strands in 2usize..60, size in 0.005f32..0.05,
@@ -158,7 +156,7 @@ proptest! {
 }
 
 #[test]
-fn pairs_are_kept_until_something_moves_by_the_margin() {
+fn pairs_are_kept_until_a_point_moves_by_half_the_margin() {
     let (segments, mut position, _) = hair(3, 40, 0.02);
     let reach = Reach { distance: 1e-3, margin: 2e-3 };
     let mut pairs = Pairs::new(Method::Tree);
@@ -177,7 +175,7 @@ fn pairs_are_kept_until_something_moves_by_the_margin() {
 }
 
 #[test]
-fn what_is_not_a_number_is_in_no_pair() {
+fn points_that_are_not_finite_are_in_no_pair() {
     let (segments, mut position, _) = hair(5, 40, 0.01);
     position[3] = Vec3::NAN;
     position[30].y = f32::INFINITY;
@@ -196,9 +194,9 @@ fn what_is_not_a_number_is_in_no_pair() {
     }
 }
 
-/// All strands in one place: the search ends soon and reports how many pairs it left out.
+/// With all strands in one place, the list is bounded and dropped pairs are reported.
 #[test]
-fn a_heap_of_hair_is_bounded_and_reported() {
+fn pairs_of_coinciding_hair_are_bounded_and_reported() {
     let mut all = Strands::new();
     for s in 0..3000 {
         let p = Vec3::splat(s as f32 * 1e-7);
@@ -235,7 +233,7 @@ fn the_list_does_not_depend_on_threads() {
     }
 }
 
-/// A broad phase with a state: how often it has searched.
+/// A broad phase whose state is the number of its searches.
 #[derive(Default)]
 struct Counting(u32);
 

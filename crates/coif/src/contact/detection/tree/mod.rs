@@ -6,9 +6,9 @@
 //!            motion    medians    eight tests at once
 //! ```
 //!
-//! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
-//! capsule, eight capsules share a larger one, and so on; most segments are culled with a capsule that
-//! is not near. It has no state: every search starts anew.
+//! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours have a
+//! common capsule, eight capsules a larger one, and so on; most segments are culled with a capsule that
+//! is not near. It has no state.
 
 mod near;
 mod nodes;
@@ -19,14 +19,14 @@ use std::sync::{Mutex, PoisonError};
 use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 
-use self::near::Room;
+use self::near::Scratch;
 use self::nodes::Nodes;
 use self::order::Item;
 use super::broad_phase::{BroadPhase, Motion, PairList, Reach};
 use super::found::{Found, collect};
 use super::segments::Segments;
 
-/// Segments that one task takes.
+/// Segments per task.
 const CHUNK: usize = 2048;
 
 /// The broad phase `tree`.
@@ -36,7 +36,7 @@ pub(super) struct Tree {
     nodes: Nodes,
     tasks: Vec<Found>,
     /// Per thread.
-    rooms: Vec<Mutex<Room>>,
+    scratch: Vec<Mutex<Scratch>>,
 }
 
 impl BroadPhase for Tree {
@@ -48,15 +48,15 @@ impl BroadPhase for Tree {
         pairs: &mut PairList,
     ) {
         self.sort(segments, motion, reach);
-        self.look(segments, reach);
+        self.collect_pairs(segments, reach);
         collect(&self.tasks, &self.nodes.segment, CHUNK, motion.middle.len(), pairs);
     }
 
     fn bytes(&self) -> usize {
         let found: usize = self.tasks.iter().map(Found::bytes).sum();
-        let room = |r: &Mutex<Room>| r.lock().unwrap_or_else(PoisonError::into_inner).bytes();
-        let rooms: usize = self.rooms.iter().map(room).sum();
-        found + rooms + size_of::<Item>() * self.items.capacity() + self.nodes.bytes()
+        let own = |r: &Mutex<Scratch>| r.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        let scratch: usize = self.scratch.iter().map(own).sum();
+        found + scratch + size_of::<Item>() * self.items.capacity() + self.nodes.bytes()
     }
 }
 
@@ -79,18 +79,20 @@ impl Tree {
         self.nodes.fill(motion);
     }
 
-    /// Searches for every segment.
-    fn look(&mut self, segments: &Segments, reach: Reach) {
+    /// Collects the pairs of every segment with those before it, in parallel.
+    fn collect_pairs(&mut self, segments: &Segments, reach: Reach) {
         let count = self.nodes.segment.len();
         self.tasks.resize_with(count.div_ceil(CHUNK), Found::default);
-        self.rooms.resize_with(rayon::current_num_threads().max(1), Mutex::default);
-        let (nodes, rooms, level) = (&self.nodes, &self.rooms, Level::new());
+        self.scratch.resize_with(rayon::current_num_threads().max(1), Mutex::default);
+        let (nodes, scratch, level) = (&self.nodes, &self.scratch, Level::new());
         self.tasks.par_iter_mut().enumerate().for_each(|(task, found)| {
             let range = task * CHUNK..((task + 1) * CHUNK).min(count);
-            // Each thread locks its own scratch memory only: no contention.
-            let thread = rayon::current_thread_index().unwrap_or(0) % rooms.len();
-            let room = &mut *rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
-            dispatch!(level, simd => near::look(simd, nodes, segments, reach, range, room, found));
+            // Lock the scratch memory of this thread; no other thread uses it.
+            let thread = rayon::current_thread_index().unwrap_or(0) % scratch.len();
+            let own = &mut *scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            dispatch!(level, simd => {
+                near::collect_pairs(simd, nodes, segments, reach, range, own, found);
+            });
         });
     }
 }

@@ -1,6 +1,6 @@
-//! The search: which segments come near each other.
+//! The search for segments that come near each other.
 //!
-//! Sixty-four segments that are next to each other in the tree traverse it together; the result is
+//! Sixty-four neighbouring segments traverse the tree together; the result is
 //! narrowed down for each eight of them, then for each segment.
 
 use std::ops::Range;
@@ -17,11 +17,11 @@ use crate::math::group::make_room_after;
 /// Segments that traverse the tree together.
 const GROUP: usize = WIDTH * WIDTH;
 
-/// Most eights of segments that are tested for a group. Only hair that is far denser than any head's
-/// has more in reach; the rest counts as dropped.
+/// Largest number of eights of segments that are tested for a group. Only hair far denser than that of any head
+/// has more within reach; then the rest is left out, and counts as one dropped pair per group.
 const MAX_SEEN: usize = 1 << 12;
 
-/// Eights of segments, with the capsules around them side by side.
+/// Eights of segments, with the capsules around them in lanes.
 #[derive(Debug)]
 struct Shortlist {
     eight: Vec<u32>,
@@ -48,7 +48,7 @@ impl Shortlist {
         self.eight.push(eight);
     }
 
-    /// Calls `found` with the place in the list of every capsule that can come near the probe.
+    /// Calls `found` with the index in the list of every capsule that may come near the probe.
     #[inline(always)]
     fn near<S: Simd>(
         &self,
@@ -58,8 +58,8 @@ impl Shortlist {
         mut found: impl FnMut(usize),
     ) {
         let groups = &self.capsules[..self.eight.len().div_ceil(WIDTH)];
-        // All tests first, so that independent tests overlap.
-        // (A plain loop: in a closure, tests would not be compiled for this machine's lanes.)
+        // Make all tests first, so that they overlap; in a plain loop, because a closure would not be compiled for the
+        // dispatched instruction set.
         bits.resize(groups.len(), 0);
         for (bits, capsules) in bits.iter_mut().zip(groups) {
             *bits = probe.rough_test(simd, capsules) as u8;
@@ -76,19 +76,19 @@ impl Shortlist {
 
 /// Scratch memory for the search of one thread.
 #[derive(Debug)]
-pub(super) struct Room {
-    /// What is near a group of segments, and near eight of them.
+pub(super) struct Scratch {
+    /// Eights near a group of segments, and near an eight of it.
     for_group: Shortlist,
     for_eight: Shortlist,
     /// Results of tests.
     bits: Vec<u8>,
-    /// Eights near a segment, and which of each eight are.
+    /// Eights near a segment, with the near lanes of each as bits.
     near: Vec<(u32, u32)>,
     distances: Vec<[f32; WIDTH]>,
 }
 
-impl Default for Room {
-    /// Room for all that a search can find.
+impl Default for Scratch {
+    /// Reserves the largest size.
     fn default() -> Self {
         let shortlist = || Shortlist {
             eight: Vec::with_capacity(MAX_SEEN),
@@ -104,7 +104,7 @@ impl Default for Room {
     }
 }
 
-impl Room {
+impl Scratch {
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
         let lists = self.for_group.bytes() + self.for_eight.bytes();
@@ -112,16 +112,16 @@ impl Room {
     }
 }
 
-/// Finds the pairs of the segments `range` of the tree with those before them, for each in turn. The
-/// range starts with a group.
+/// Finds the pairs of each segment of `range`, in the order of the tree, with those before it. The
+/// range starts at the border of a group.
 #[inline(always)]
-pub(super) fn look<S: Simd>(
+pub(super) fn collect_pairs<S: Simd>(
     simd: S,
     tree: &Nodes,
     segments: &Segments,
     reach: Reach,
     range: Range<usize>,
-    room: &mut Room,
+    scratch: &mut Scratch,
     to: &mut Found,
 ) {
     to.clear();
@@ -129,10 +129,10 @@ pub(super) fn look<S: Simd>(
     let reach = reach.total();
     let mut nearest = Nearest::new();
     let Found { counts, others, dropped } = to;
-    let Room { for_group, for_eight, bits, near, distances } = room;
+    let Scratch { for_group, for_eight, bits, near, distances } = scratch;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
         let eights = group * WIDTH..((group + 1) * WIDTH).min(range.end.div_ceil(WIDTH));
-        // Traverse the tree.
+        // Find the eights near the group.
         for_group.clear();
         let probe = Probe::new(simd, &tree.large_capsule(group), reach);
         tree.eights_near(simd, &probe, eights.end - 1, |eight| {
@@ -143,7 +143,7 @@ pub(super) fn look<S: Simd>(
             nearest.dropped += 1;
         }
         for eight in eights {
-            // Leave what is near one of the eight.
+            // Keep those near an eight of the group.
             for_eight.clear();
             let probe = Probe::new(simd, &tree.capsule(eight), reach);
             for_group.near(simd, &probe, bits, |at| {
@@ -153,7 +153,7 @@ pub(super) fn look<S: Simd>(
                 }
             });
             for index in eight * WIDTH..((eight + 1) * WIDTH).min(range.end) {
-                // Test all lines of the eights that are near.
+                // Test the lines of the eights near a segment.
                 let line = tree.lines()[eight].get(index % WIDTH);
                 let probe = Probe::new(simd, &line, reach);
                 near.clear();

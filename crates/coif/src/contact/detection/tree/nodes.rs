@@ -1,4 +1,4 @@
-//! Segments in order, and capsules around each eight of them, around each eight of those, and so on.
+//! A tree of capsules: sorted segments, capsules around each eight of them, around each eight of those, and so on.
 
 use fearless_simd::Simd;
 use rayon::prelude::*;
@@ -10,9 +10,9 @@ use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 /// A tree of capsules over segments, eight to a node.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    /// Which segments there are, in the order of the tree.
+    /// The segments in the order of the tree.
     pub(super) segment: Vec<u32>,
-    /// The segments themselves, then the capsules around eights, level by level; eight lines to an
+    /// The lines of the segments, then the capsules around eights, level by level; eight lines per
     /// entry. The last level has one entry.
     levels: Vec<Vec<Eight>>,
 }
@@ -23,7 +23,7 @@ impl Nodes {
         size_of::<Eight>() * eights + 4 * self.segment.capacity()
     }
 
-    /// The segments, eight in each.
+    /// The lines of the segments.
     pub(super) fn lines(&self) -> &[Eight] {
         self.levels.first().map_or(&[], Vec::as_slice)
     }
@@ -37,12 +37,12 @@ impl Nodes {
     pub(super) fn large_capsule(&self, group: usize) -> Line {
         match self.levels.get(2) {
             Some(level) => level[group / WIDTH].get(group % WIDTH),
-            // A single group has no level above it.
+            // Build the capsule of a single group: there is no level above it.
             None => self.levels[1][0].capsule(self.lines().len()),
         }
     }
 
-    /// Takes the segments in the order of `self.segment`.
+    /// Builds the tree over the segments in the order of `self.segment`.
     pub(super) fn fill(&mut self, motion: &Motion<'_>) {
         let count = self.segment.len();
         if self.levels.is_empty() {
@@ -56,7 +56,7 @@ impl Nodes {
                 lines[i / WIDTH].set(i % WIDTH, &line);
             }
         });
-        // Put capsules around eights until there is one eight of them.
+        // Build levels of capsules until one eight is left.
         let (mut below, mut level) = (count, 1);
         while below > WIDTH || level == 1 {
             if self.levels.len() == level {
@@ -88,7 +88,7 @@ impl Nodes {
         last: usize,
         mut found: impl FnMut(usize) -> bool,
     ) {
-        // Stack of nodes to visit: at most seven are left on each level.
+        // Keep a stack of nodes to visit: at most seven per level.
         let mut open = [(0u8, 0u32); 8 * WIDTH];
         let mut count = 1;
         open[0] = (self.levels.len() as u8 - 1, 0);
@@ -108,7 +108,7 @@ impl Nodes {
                 }
                 continue;
             }
-            // In reverse, so that the first one is popped next.
+            // Push in reverse, so that the first one is popped next.
             for lane in (0..WIDTH).rev().filter(|lane| bits >> lane & 1 == 1) {
                 open[count] = (level as u8 - 1, (node * WIDTH + lane) as u32);
                 count += 1;

@@ -1,13 +1,13 @@
-//! The order of segments in which neighbours in space are neighbours in memory.
+//! The order of the segments in the tree: neighbours in space are neighbours in memory.
 //!
-//! All segments are split in two by the median of their middles along an axis, each half again, and so
-//! on down to eights, at the borders of the tree's nodes (`nodes.rs`).
+//! Segments are split recursively by the median of their middles along an axis, down to eights, at the borders of the
+//! tree's nodes (`nodes.rs`).
 
 use glam::Vec3;
 
 use crate::contact::detection::lines::WIDTH;
 
-/// Segments that one task sorts.
+/// Segments per task.
 const TASK: usize = 4096;
 
 /// A segment that is being sorted.
@@ -22,7 +22,7 @@ pub(super) struct Item {
 /// Sorts segments into an order in which nodes of the tree are compact; `reach` is the search distance
 /// (m).
 pub(super) fn sort(items: &mut [Item], reach: f32) {
-    // The largest node that does not hold all of them.
+    // Find the size of the largest node that does not contain all of them.
     let mut node = WIDTH;
     while node * WIDTH < items.len() {
         node *= WIDTH;
@@ -30,7 +30,7 @@ pub(super) fn sort(items: &mut [Item], reach: f32) {
     split(items, node, reach);
 }
 
-/// Splits the segments at borders of nodes of `node` segments, then those nodes.
+/// Splits segments at borders of nodes of `node` segments, then within these nodes.
 fn split(items: &mut [Item], node: usize, reach: f32) {
     if items.len() <= node {
         if node > WIDTH {
@@ -44,7 +44,7 @@ fn split(items: &mut [Item], node: usize, reach: f32) {
         return;
     }
     let axis = best_axis(items, reach);
-    // No two segments are the same, so that the split is unique.
+    // Break ties by number, so that the split is unique.
     items.select_nth_unstable_by(at, |a, b| {
         a.middle[axis].total_cmp(&b.middle[axis]).then(a.segment.cmp(&b.segment))
     });
@@ -58,8 +58,8 @@ fn split(items: &mut [Item], node: usize, reach: f32) {
     }
 }
 
-/// The axis along which a split leaves the fewest overlaps: middles are spread wide there, compared
-/// with how far the segments themselves reach.
+/// The axis along which a split leaves the fewest overlaps: the largest range of the middles, relative
+/// to the mean extent of the segments and the search distance.
 fn best_axis(items: &[Item], reach: f32) -> usize {
     let (mut lo, mut hi, mut extent) = (Vec3::INFINITY, Vec3::NEG_INFINITY, Vec3::ZERO);
     for item in items {
@@ -82,9 +82,9 @@ fn best_axis(items: &[Item], reach: f32) -> usize {
 mod tests {
     use super::*;
 
-    /// Eights of a lattice of lines are narrow, and the order is a permutation.
+    /// Eights of a lattice of lines are compact, and the order is a permutation.
     #[test]
-    fn neighbours_come_together() {
+    fn eights_are_compact() {
         let mut items: Vec<Item> = (0..40 * 40 * 3)
             .map(|i| {
                 let place = |k: usize| (i * 7919 % 4800 / k) as f32;

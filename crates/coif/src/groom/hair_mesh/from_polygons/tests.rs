@@ -33,7 +33,7 @@ fn walked(positions: &[Vec3], list: &List) -> Result<Walked> {
     HairMesh::from_polygons(&polygons, &CountedFromZero)
 }
 
-/// Gives each bundle a number of layers and cuts columns that are then too long.
+/// Gives each bundle a number of layers, and shortens columns to them.
 fn with_layers(mut mesh: HairMesh, layers: impl Fn(usize) -> u32) -> HairMesh {
     let mut needed = vec![0; mesh.column_count()];
     for (b, bundle) in mesh.bundles.iter_mut().enumerate() {
@@ -51,7 +51,7 @@ fn with_layers(mut mesh: HairMesh, layers: impl Fn(usize) -> u32) -> HairMesh {
     mesh
 }
 
-/// Even ones, one side shorter, a checkerboard, stairs, short amid long, mixed, parted.
+/// Hair meshes with bundles of equal and of different lengths, with triangles, and with a seam.
 fn examples() -> Vec<(&'static str, HairMesh)> {
     let block = |cells, layers, triangles| {
         HairMesh::block(cells, layers, Vec3::new(0.1, 0.3, 0.1), triangles)
@@ -65,14 +65,14 @@ fn examples() -> Vec<(&'static str, HairMesh)> {
         ("short side", with_layers(block([3, 3], 4, false), |b| if b % 3 == 0 { 2 } else { 4 })),
         ("checker", with_layers(block([3, 3], 4, false), |b| if b % 2 == 1 { 2 } else { 4 })),
         ("stairs", with_layers(block([5, 2], 6, false), |b| b as u32 % 5 + 1)),
-        ("short amid long", with_layers(block([3, 3], 4, false), |b| if b == 4 { 2 } else { 4 })),
+        ("short among long", with_layers(block([3, 3], 4, false), |b| if b == 4 { 2 } else { 4 })),
         ("mixed", with_layers(block([4, 4], 5, true), |b| lengths[b])),
         ("parted", HairMesh::parted_block(3, Vec3::ONE)),
     ]
 }
 
 #[test]
-fn the_order_of_polygons_and_of_their_corners_makes_no_difference() {
+fn the_result_does_not_depend_on_the_order_of_polygons_and_corners() {
     for (name, mesh) in examples() {
         let list = polygons_of(&mesh);
         let whole = Walked { mesh: mesh.clone(), ..Walked::default() };
@@ -91,7 +91,7 @@ fn the_order_of_polygons_and_of_their_corners_makes_no_difference() {
             }
             let list: List = [first.clone(), others.clone()].concat();
             assert_eq!(walked(mesh.positions(), &list).unwrap(), whole, "{name}, seed {seed}");
-            // Roots among the others, in any order: bundles are in that of their roots.
+            // Mix roots and others in any order: bundles are in the order of their roots.
             random.shuffle(&mut first);
             let mut list: List = [others, first.clone()].concat();
             random.shuffle(&mut list);
@@ -111,7 +111,7 @@ fn the_order_of_polygons_and_of_their_corners_makes_no_difference() {
 }
 
 #[test]
-fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
+fn a_missing_side_or_tip_is_an_error_or_is_reported() {
     for (name, mesh) in examples() {
         let list = polygons_of(&mesh);
         let tips = list.len() - mesh.bundles.len();
@@ -119,7 +119,7 @@ fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
             let mut list = list.clone();
             list.remove(tips + b);
             let found = walked(mesh.positions(), &list).unwrap();
-            // The only tip in the mesh is not reported as missing.
+            // A missing tip is not reported if no bundle has one.
             let open: &[usize] = if mesh.bundles.len() > 1 { &[b] } else { &[] };
             assert_eq!(found.open, open, "{name}, without tip {b}");
         }
@@ -139,8 +139,8 @@ fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
 }
 
 #[test]
-fn a_bundle_without_tip_whose_sides_go_on_is_named() {
-    // Inside, without tips, no polygon is left over: only the end amid sides shows it.
+fn a_bundle_without_tip_whose_sides_continue_is_reported() {
+    // Without tips, a missing inner side leaves no polygon over: only the ends of its bundles show it.
     let mesh = HairMesh::block([4, 4], 3, Vec3::ONE, false);
     let mut list = polygons_of(&mesh);
     list.truncate(list.len() - mesh.bundles.len());
@@ -156,13 +156,13 @@ fn a_bundle_without_tip_whose_sides_go_on_is_named() {
 }
 
 #[test]
-fn polygons_that_belong_to_nothing_are_left_over_and_do_no_harm() {
+fn polygons_that_belong_to_no_bundle_are_reported_and_change_nothing() {
     for (name, mesh) in examples() {
         let list = polygons_of(&mesh);
         let mut positions = mesh.positions().to_vec();
         let n = positions.len() as u32;
         positions.extend([Vec3::X, Vec3::X + Vec3::Y]);
-        // Hang a quad on every edge in turn.
+        // Attach a quad to every edge in turn.
         let topology = mesh.topology();
         for [a, b] in topology.along.iter().chain(&topology.across) {
             let mut list = list.clone();
@@ -171,7 +171,7 @@ fn polygons_that_belong_to_nothing_are_left_over_and_do_no_harm() {
             assert_eq!(found.mesh, mesh, "{name}, at {a} and {b}");
             assert_eq!(found.loose, [0], "{name}, at {a} and {b}");
         }
-        // Every side twice, as exporters of single prisms write it, is accepted.
+        // Duplicate every side, as exporters of single prisms do.
         let roots = mesh.bundles.len();
         let twice: List = [&list[..], &list[roots..]].concat();
         let found = walked(&positions, &twice).unwrap();
@@ -180,20 +180,20 @@ fn polygons_that_belong_to_nothing_are_left_over_and_do_no_harm() {
 }
 
 #[test]
-fn polygons_that_are_no_hair_mesh_are_named() {
+fn errors_name_the_polygon_or_vertex() {
     let mesh = HairMesh::block([2, 1], 2, Vec3::ONE, false);
     let list = polygons_of(&mesh);
     let refused = |list: &List| walked(mesh.positions(), list).unwrap_err().to_string();
     assert!(refused(&list[2..].to_vec()).contains("no root polygon"));
-    // Only the root polygons: nothing grows on them.
+    // Only the root polygons, without a layer.
     let error = refused(&list[..2].to_vec());
     assert!(error.contains("polygon 0") && error.contains("without a layer"), "{error}");
     assert!(error.contains("4 of its 4 sides"), "{error}");
     let twice: List = [&list[..], &list[1..2]].concat();
     let error = refused(&twice);
     assert!(error.starts_with(&format!("polygon {}", list.len())), "{error}");
-    assert!(error.contains("twice: polygon 1 has"), "{error}");
-    // One layer more over every vertex of the first bundle, on the same sides.
+    assert!(error.contains("duplicate root polygon: polygon 1 has"), "{error}");
+    // A second layer over the same sides of the first bundle.
     let mut other = list.clone();
     let n = mesh.vertex_count() as u32;
     let mut positions = mesh.positions().to_vec();
@@ -205,7 +205,7 @@ fn polygons_that_are_no_hair_mesh_are_named() {
     }
     let error = walked(&positions, &other).unwrap_err().to_string();
     assert!(error.contains("vertex 0 has two vertices over it, vertex 1 and"), "{error}");
-    // A vertex that is not there.
+    // A vertex that does not exist.
     let mut bad = list;
     bad[3].0[1] = 1000;
     assert!(refused(&bad).contains("polygon 3 names vertex 1000"));

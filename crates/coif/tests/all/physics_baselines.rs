@@ -1,5 +1,5 @@
-//! The two yardsticks, `position-based` and `explicit-spring`, against analytic results: a pendulum's period, angular
-//! momentum, static stretch, rest under gravity, and collision with the body and contact with other hair.
+//! The baseline models `position-based` and `explicit-spring` against analytic results: the period of a pendulum, angular
+//! momentum, static stretch, rest under gravity, collision with the body, and contact between hairs.
 
 use crate::scene::{RADIUS, Shake, ball, directions, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
-/// Neither style nor air.
+/// Without style and drag.
 fn limp_position_based(iterations: u32) -> ModelSettings {
     ModelSettings::PositionBased(position_based::Settings {
         iterations,
@@ -29,7 +29,7 @@ fn limp_position_based(iterations: u32) -> ModelSettings {
     })
 }
 
-/// Neither style nor air nor inner friction.
+/// Without style and drag.
 fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
     ModelSettings::ExplicitSpring(explicit_spring::Settings {
         stretch_modulus: stretch_modulus.into(),
@@ -43,12 +43,12 @@ fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
     })
 }
 
-/// From root to tip, linearly.
+/// Linear from root to tip.
 fn ramp(root: f32, tip: f32) -> Ramp {
     Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places")
 }
 
-/// Both models, with parameters that are the same everywhere and with such that change from root to tip.
+/// Both models with default settings, and with parameters that vary from root to tip.
 fn defaults() -> [ModelSettings; 4] {
     let (style_time, damping) = (ramp(0.1, 0.5), ramp(8.0, 2.0));
     let ramps = (style_time.clone(), damping.clone());
@@ -114,7 +114,7 @@ fn straight(points: usize, length: f32, direction: Vec3) -> Vec<Vec3> {
     (0..points).map(|i| direction * (length * i as f32 / (points - 1) as f32)).collect()
 }
 
-/// Seconds between the first and the third time that a line crosses zero.
+/// Time (s) between the first and the third zero crossing of linearly interpolated samples.
 fn period(samples: &[(f64, f64)]) -> f64 {
     let crossings: Vec<f64> = samples
         .windows(2)
@@ -150,15 +150,15 @@ fn a_pendulum_swings_with_its_period() {
     }
 }
 
-/// Without gravity nothing turns the hair about its root but the root itself, which has no lever:
-/// angular momentum stays.
+/// Without gravity the only external force acts at the root and has no lever arm: angular momentum about the root is
+/// conserved.
 #[test]
-fn angular_momentum_about_the_root_is_kept() {
+fn angular_momentum_about_the_root_is_conserved() {
     for model in [limp_position_based(40), limp_springs(5e6, 0.0)] {
         let drift = |steps_per_second: f32| {
             let line = straight(12, 0.2, Vec3::new(0.6, -0.8, 0.0));
             let mut bench = Bench::new(&line, &model, 1.0 / steps_per_second);
-            // All particles weigh the same, but for half a weight of a spring chain's tip.
+            // All particles have the same mass, except for the tip of a spring chain, which has half.
             let tip = if model.name() == explicit_spring::NAME { 0.5 } else { 1.0 };
             let momentum = |bench: &Bench| {
                 let (x, v) = bench.state();
@@ -182,10 +182,9 @@ fn angular_momentum_about_the_root_is_kept() {
     }
 }
 
-/// A strand of length L and modulus E gets longer by `density g L^2 / (2 E)`, for any number of
-/// points.
+/// A hanging strand of length L and modulus E is longer by `density g L^2 / (2 E)`, for any number of points.
 #[test]
-fn a_hanging_spring_chain_stretches_as_much_as_it_should() {
+fn a_hanging_spring_chain_has_the_analytic_stretch() {
     let (length, modulus) = (0.3f32, 2e5f32);
     let truth = 1320.0 * 9.81 * length / (2.0 * modulus);
     for points in [5, 20, 60] {
@@ -201,7 +200,7 @@ fn a_hanging_spring_chain_stretches_as_much_as_it_should() {
     }
 }
 
-/// With more iterations less stretch is left in a strand that hangs still.
+/// The stretch of a hanging strand decreases with the number of iterations.
 #[test]
 fn more_iterations_leave_less_stretch() {
     let mut last = f32::INFINITY;
@@ -221,8 +220,8 @@ fn more_iterations_leave_less_stretch() {
     assert!(last < 1e-3, "{last}");
 }
 
-/// Particles that springs of next to no stiffness do not hold together each have the style time and the damping of
-/// their place: they sag by `g T^2`, and fall with `g / damping`.
+/// With springs of negligible stiffness each particle sags by `g T^2` and falls at `g / damping`, with the style time T and
+/// the damping at its place.
 #[test]
 fn ramps_reach_every_particle_by_its_place() {
     let line = straight(11, 0.2, Vec3::X);
@@ -241,7 +240,7 @@ fn ramps_reach_every_particle_by_its_place() {
         (0..(time * 960.0) as u32).for_each(|_| bench.step(GRAVITY));
         bench.state()
     };
-    // The springs add less than this: E / (density l^2) is 2 / s^2, 2 % of the softest tie and, after 0.3 s, 3 % of g.
+    // The effect of the springs: E / (density l^2) is 2 / s^2, 2 % of the softest style and, after 0.3 s, 3 % of g.
     let tolerance = 0.04;
     let (x, _) = after(loose(ramp(0.05, 0.1), 5.0.into()), 2.0);
     let (_, v) = after(loose(f32::INFINITY.into(), ramp(40.0, 20.0)), 0.3);
@@ -292,7 +291,7 @@ fn hair_stays_out_of_a_ball_that_shakes() {
     }
 }
 
-/// Every shape, in the path of hair that falls: nothing ends inside.
+/// Hair that falls on a collider stays outside of it, for every shape.
 #[test]
 fn hair_falls_on_every_shape_and_stays_outside() {
     let shapes = [
@@ -327,10 +326,11 @@ fn hair_falls_on_every_shape_and_stays_outside() {
 /// falls through.
 #[test]
 fn hair_falls_on_a_distance_field_and_stays_outside() {
-    // The paper's pass: with two passes a chain without style cracks like a whip, and a tip can pass the mesh in a step.
+    // The one-way pass of the paper: with two passes the tip of a chain without style can get so fast that it crosses the
+    // mesh in one step.
     let limp = ModelSettings::FollowTheLeader(follow_the_leader::Settings::paper());
     for model in [limp, limp_position_based(12), limp_springs(5e5, 2e-4)] {
-        // How near hair comes to the centre, and how deep it gets into the mesh.
+        // Smallest distance to the centre, and largest depth in the mesh (m).
         let fall = |surface: Option<Surface>| {
             let mut strands = Strands::new();
             for n in directions(40) {
@@ -391,7 +391,7 @@ fn shaken(model: &ModelSettings, threads: usize, volume: Option<volume::Settings
 }
 
 #[test]
-fn hair_touches_hair_with_the_same_bits_for_any_number_of_threads() {
+fn hair_contact_has_the_same_bits_for_any_number_of_threads() {
     for model in defaults() {
         let with_contact = shaken(&model, 1, Some(volume::Settings::default()));
         assert_ne!(with_contact, shaken(&model, 1, None), "{}", model.name());
@@ -402,16 +402,15 @@ fn hair_touches_hair_with_the_same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Friction takes energy from neighbours that pass each other, and the next step starts with the velocities
-/// that contact has changed.
+/// Friction dissipates the energy of relative motion, and the model takes the changed velocities over.
 #[test]
-fn friction_between_hairs_brakes_those_that_pass_each_other() {
+fn friction_between_hairs_dissipates_relative_motion() {
     let points = 200 * 12;
     for settings in defaults() {
         let mut model = settings.build(&groom(200, |_| 12), 1.0 / 240.0, GRAVITY).unwrap();
         let friction = volume::Settings { friction: 0.9, repulsion: 0.0, cell: 0.03 };
         let mut contact = volume::Volume::new(&friction).unwrap();
-        // Every second strand goes left, every other right.
+        // Adjacent strands move in opposite directions.
         let lender = model.lender().unwrap();
         let mut samples = lender.lend();
         for p in 0..points {
@@ -432,9 +431,9 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
     }
 }
 
-/// Steps that are too long for the springs blow up within moments: every strand is quarantined and named.
+/// Steps longer than the stability limit of the springs diverge: every strand is quarantined and reported.
 #[test]
-fn a_step_longer_than_the_model_was_built_for_is_caught() {
+fn a_step_longer_than_the_model_was_built_for_is_quarantined() {
     let hair = groom(5, |_| 20);
     let settings = limp_springs(5e5, 0.0);
     let mut model = settings.build(&hair, 1.0 / 240.0, GRAVITY).unwrap();
@@ -461,9 +460,9 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
     }
 }
 
-/// Violent motions in storms: nothing may become non-finite or get into the body.
+/// Violent motion in strong wind: hair stays finite and outside of the body.
 #[test]
-fn violence_stays_finite_and_outside() {
+fn violent_motion_stays_finite_and_outside() {
     for model in defaults().into_iter().chain([limp_position_based(1), limp_springs(5e5, 0.0)]) {
         let hair = groom(40, |s| 2 + s % 20);
         let sphere = Shape::Sphere { radius: crate::scene::RADIUS };
@@ -485,7 +484,7 @@ fn violence_stays_finite_and_outside() {
 }
 
 #[test]
-fn nonsense_is_refused_with_its_name() {
+fn invalid_settings_are_refused_by_name() {
     let (position_based, springs) =
         (position_based::Settings::default(), explicit_spring::Settings::default());
     let hair = groom(3, |_| 4);
@@ -543,9 +542,8 @@ fn uneven(points: usize, ratio: f32, shape: usize) -> Vec<Vec3> {
     line
 }
 
-/// Segments of one strand may differ by any ratio that a model takes, gravity may be a hundred times ours, and
-/// hair at rest stays there, at the height of a head as well. Tolerances: 1 % of the length, 1 cm/s, which is
-/// invisible.
+/// Model `position-based` keeps hair with uneven segments at rest, under up to 100 times gravity and at the height of a
+/// head. Tolerances, which are invisible: 1 % of the length, 1 cm/s.
 #[test]
 fn uneven_grooms_stay_at_rest_under_any_gravity() {
     let head = Vec3::new(0.1, 1.7, -0.2);

@@ -1,9 +1,9 @@
-//! Layers of the crate: a module depends on those above it in the list, never on those beneath.
+//! Dependencies between the modules of the crate: a module uses only modules that precede it in a fixed order.
 
 use std::path::Path;
 
-/// The rooms, from top to bottom. What a room may use is itself, those above it, and `error`.
-const ROOMS: [&str; 11] = [
+/// The modules in order of dependency. A module may use itself, those before it, and `error`.
+const MODULES: [&str; 11] = [
     "limits",
     "math",
     "params",
@@ -17,19 +17,19 @@ const ROOMS: [&str; 11] = [
     "simulation",
 ];
 
-/// Notes which files below a folder use rooms beneath their own.
-fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
+/// Collects (file, module) where a file below a folder uses a module that comes after its own.
+fn collect_violations(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
         let path = entry.path();
         if path.is_dir() {
-            look(&path, root, found);
+            collect_violations(&path, root, found);
             continue;
         }
         let inside = path.strip_prefix(root).expect("a file below the root");
         let name = inside.to_string_lossy().replace('\\', "/");
-        let room = name.split(['/', '.']).next().unwrap_or_default();
-        let Some(place) = ROOMS.iter().position(|r| *r == room) else { continue };
-        // Tests and links in comments are free.
+        let module = name.split(['/', '.']).next().unwrap_or_default();
+        let Some(place) = MODULES.iter().position(|m| *m == module) else { continue };
+        // Tests and links in comments may use any module.
         if name.ends_with("tests.rs") {
             continue;
         }
@@ -39,7 +39,7 @@ fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
             for used in line.split("crate::").skip(1) {
                 let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
                 let used = &used[..end.unwrap_or(used.len())];
-                if ROOMS.iter().position(|r| *r == used).is_some_and(|there| there > place) {
+                if MODULES.iter().position(|m| *m == used).is_some_and(|there| there > place) {
                     found.push((name.clone(), used.to_owned()));
                 }
             }
@@ -48,9 +48,9 @@ fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
 }
 
 #[test]
-fn rooms_know_only_those_above_them() {
+fn modules_use_only_those_before_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    look(&root, &root, &mut found);
-    assert!(found.is_empty(), "these look down: {found:#?}");
+    collect_violations(&root, &root, &mut found);
+    assert!(found.is_empty(), "these files use later modules: {found:#?}");
 }
