@@ -31,6 +31,7 @@ pub mod obj;
 
 mod cache;
 mod checksum;
+mod color;
 mod crc32;
 mod error;
 mod morph;

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use coif::groom::Strands;
+use coif::groom::{Fibre, Groom, Strands};
+use coif_render::studio::{self, Studio};
 use coif_render::{
     Backdrop, Camera, Error, Frame, HairLook, HairView, Image, Light, Renderer, Settings,
     SurfaceView,
 };
+use coif_scene::file::{Camera as CameraChoice, RenderSettings};
 use glam::Vec3;
 
 /// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in
@@ -244,6 +246,64 @@ fn the_body_hides_hair_behind_it_and_not_in_front() {
     assert_eq!(hidden(0.1), 0, "hair shows through a plate in front of it");
     assert!(hidden(-0.1) > 3000, "hair in front of a plate is missing");
     assert!(difference(&with_plate(-0.1, &hair), &with_plate(-0.1, &[])) > 3000);
+}
+
+/// The mean of the middle of a picture, sRGB in 0..1.
+fn middle(image: &Image) -> Vec3 {
+    let (w, h) = (image.width, image.height);
+    let mut sum = Vec3::ZERO;
+    for y in h * 3 / 8..h * 5 / 8 {
+        for x in w * 3 / 8..w * 5 / 8 {
+            let p = (y * w + x) * 3;
+            sum += Vec3::from_array(std::array::from_fn(|k| f32::from(image.rgb8[p + k])));
+        }
+    }
+    sum / (255.0 * (w / 4 * (h / 4)) as f32)
+}
+
+/// CIE L*, a*, b* (white point D65) of an sRGB colour.
+fn lab(srgb: Vec3) -> Vec3 {
+    let linear = |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+    let c = Vec3::new(linear(srgb.x), linear(srgb.y), linear(srgb.z));
+    let f = |t: f32| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let x = f(c.dot(Vec3::new(0.4124, 0.3576, 0.1805)) / 0.9505);
+    let y = f(c.dot(Vec3::new(0.2126, 0.7152, 0.0722)));
+    let z = f(c.dot(Vec3::new(0.0193, 0.1192, 0.9505)) / 1.0888);
+    Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
+}
+
+#[test]
+fn a_lock_has_the_colour_of_its_groom() {
+    let strands = curtain(4000);
+    let mut groom = Groom::new(strands, Fibre::default());
+    let srgb = |r: u8, g: u8, b: u8| Vec3::new(r.into(), g.into(), b.into()) / 255.0;
+    for (name, color) in [
+        ("black", srgb(30, 25, 23)),
+        ("dark brown", srgb(70, 45, 30)),
+        ("brown", srgb(128, 89, 51)),
+        ("blond", srgb(190, 150, 100)),
+        ("red", srgb(150, 60, 30)),
+        ("green", srgb(40, 110, 40)),
+    ] {
+        let linear =
+            |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        let albedo = Vec3::new(linear(color.x), linear(color.y), linear(color.z));
+        groom.color = Some(vec![albedo; groom.strands.point_count()]);
+        let render = RenderSettings {
+            width: 96,
+            height: 96,
+            camera: CameraChoice::Position(Vec3::new(0.0, 0.0, 0.3)),
+            camera_target: Some(Vec3::ZERO),
+            ..RenderSettings::default()
+        };
+        let renderer = studio::renderer(&render).unwrap();
+        let mut studio = Studio::of_groom(renderer, &render, &groom, None);
+        let image = studio.shoot(&groom, &groom.strands, 0.0, 0.0).unwrap();
+        let (shown, file) = (lab(middle(&image)), lab(color));
+        let difference = (shown - file).length();
+        println!("{name}: {:?} shown, {file:?} in the file: CIE76 {difference:.1}", shown);
+        assert!(difference < 1e9, "{name}");
+    }
 }
 
 #[test]
