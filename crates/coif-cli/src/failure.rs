@@ -47,6 +47,18 @@ impl Failure {
         }
     }
 
+    /// The error and its hint in one line.
+    pub(crate) fn message(&self) -> String {
+        let text = match self {
+            Self::Error { message, hint: Some(hint) } => format!("{message}; hint: {hint}"),
+            Self::Error { message, hint: None } | Self::Interrupted { message } => message.clone(),
+            Self::Report(text) => text.clone(),
+            Self::CheckFailed => "a check failed".into(),
+            Self::ReaderGone => "stdout is closed".into(),
+        };
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Prints it on stderr.
     pub(crate) fn report(&self) {
         match self {

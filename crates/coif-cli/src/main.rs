@@ -5,7 +5,9 @@
 
 mod command;
 mod failure;
+mod frames;
 mod interrupt;
+mod motion;
 mod picture_file;
 mod run;
 mod source;
@@ -39,6 +41,7 @@ struct Arguments {
 enum Command {
     Demo(command::demo::Demo),
     Simulate(command::simulate::Simulate),
+    Sweep(command::sweep::Sweep),
     Render(command::render::Render),
     Inspect(command::inspect::Inspect),
     Convert(command::convert::Convert),
@@ -55,9 +58,10 @@ Coif: hair and fur simulation
   coif scenes                            the built-in scenes; 'coif scenes spin' prints one
   coif simulate SCENE --render out.mp4   simulate a scene file or a built-in scene
   coif simulate SCENE -o run             ... and write every frame into the folder 'run'
+  coif sweep SCENE --set K=a,b,c -o t.csv   a table of figures over the values of keys
   coif render run -o picture.png         pictures and films of a run, a groom or a scene
   coif inspect FILE                      the content of a groom, mesh, run or scene
-  coif convert IN OUT                    converts between .hair and .obj
+  coif convert IN OUT                    converts between .hair and .obj; .npz and .csv of a run
   coif bench, coif validate              speed and physical correctness
 
 'coif COMMAND --help' explains each command.
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         None => talk::print(OVERVIEW),
         Some(Command::Demo(demo)) => demo.run(&talk),
         Some(Command::Simulate(simulate)) => simulate.run(&talk),
+        Some(Command::Sweep(sweep)) => sweep.run(&talk),
         Some(Command::Render(render)) => render.run(&talk),
         Some(Command::Inspect(inspect)) => inspect.run(&talk),
         Some(Command::Convert(convert)) => convert.run(&talk),

@@ -16,13 +16,16 @@ use coif::contact::volume::VolumeReport;
 use coif::contact::{self, strand_contact};
 use coif::simulation::Stage;
 use coif_io::Cache;
+use coif_io::npz::{self, VelocitySource};
 use coif_render::studio::{self, Studio};
 use coif_scene::{Built, build};
+use glam::Vec3;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::peaks::Peaks;
-use self::series::{Row, Series};
+pub(crate) use self::series::Row;
+use self::series::Series;
 use self::strips::StripsFile;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -183,7 +186,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let mut checksums = Vec::new();
     let mut series = Series::default();
     let mut first = 0;
-    let mut strips_file = None;
+    let (mut strips_file, mut motion_file) = (None, None);
     let writer = match target {
         Some(Target::Cache(folder)) => {
             let scene = plan.source.portable();
@@ -200,6 +203,12 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         Some(Target::Last(path)) => Some(Writer::Last(path)),
         Some(Target::Strips(path)) => {
             strips_file = Some(StripsFile::start(&path, &simulation));
+            None
+        }
+        Some(Target::Motion(path)) => {
+            let (groom, frames) = (&built.groom, scene.time.frames.into());
+            let file = npz::Writer::create(&path, groom, fps, frames, VelocitySource::Model)?;
+            motion_file = Some((file, vec![Vec3::ZERO; groom.strands.point_count()]));
             None
         }
         None => None,
@@ -239,11 +248,18 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             // Write the frame.
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;
-                note(&mut warnings, written.dropped, |text| progress.warn(talk, text));
+                // A format stores the same of every frame, and the notes name the file.
+                if simulated == 1 {
+                    note(&mut warnings, written.dropped, |text| progress.warn(talk, text));
+                }
                 checksums.extend(written.checksum);
             }
             if let Some(file) = &mut strips_file {
                 file.push(&simulation);
+            }
+            if let Some((file, velocities)) = &mut motion_file {
+                simulation.velocities(velocities);
+                file.push(frame, strands.positions(), velocities)?;
             }
             // Write the row before the checkpoint, which requires it.
             series.push(Row::new(frame, time, &health))?;
@@ -276,9 +292,12 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     // Complete the files and collect the results.
     let mut outputs = Vec::new();
     if let Some(file) = strips_file
-        && !file.finish(fps, studio::hair_color(&scene.render))?
+        && !file.finish(fps, studio::hair_color(&scene.render, &built.groom))?
     {
         return Err(stopped(frames.saturating_sub(1), frames, None, None));
+    }
+    if let Some((file, _)) = motion_file {
+        file.finish()?;
     }
     if let Some(path) = &plan.target {
         outputs.push(path.display().to_string());

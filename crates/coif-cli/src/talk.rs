@@ -49,18 +49,25 @@ impl Talk {
 
     /// A progress bar for `total` frames. Only on a terminal, and only if it takes longer than [`PATIENCE`].
     pub(crate) fn progress(&self, what: &str, total: u64) -> Progress {
+        self.progress_of(what, "frame", total)
+    }
+
+    /// A progress bar for `total` things.
+    pub(crate) fn progress_of(&self, what: &str, unit: &'static str, total: u64) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let started = Instant::now();
         let per_frame = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             if state.pos() > 0 {
                 let ms = started.elapsed().as_secs_f64() * 1e3 / state.pos() as f64;
                 // Errors of drawing the bar are ignored: stderr may be closed.
-                let _ = write!(out, "{} a frame", units::milliseconds(ms));
+                let _ = write!(out, "{} a {unit}", units::milliseconds(ms));
             }
         };
         bar.set_style(
-            style("{msg} {bar:30} frame {pos}/{len}  {per_frame}  {eta} left")
-                .with_key("per_frame", per_frame),
+            style(&format!(
+                "{{msg}} {{bar:30}} {unit} {{pos}}/{{len}}  {{per_frame}}  {{eta}} left"
+            ))
+            .with_key("per_frame", per_frame),
         );
         bar.set_message(what.to_owned());
         Progress { bar, target: Some(self.target()), started }
@@ -98,13 +105,18 @@ const PATIENCE: Duration = Duration::from_millis(600);
 impl Progress {
     /// Advances by one frame.
     pub(crate) fn advance(&mut self) {
-        if self.started.elapsed() > PATIENCE
-            && let Some(target) = self.target.take()
-        {
+        if self.started.elapsed() > PATIENCE {
+            self.show();
+        }
+        self.bar.inc(1);
+    }
+
+    /// Shows the bar now.
+    pub(crate) fn show(&mut self) {
+        if let Some(target) = self.target.take() {
             self.bar.set_draw_target(target);
             self.bar.enable_steady_tick(Duration::from_millis(250));
         }
-        self.bar.inc(1);
     }
 
     /// Prints a warning above the bar.

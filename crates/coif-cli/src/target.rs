@@ -20,12 +20,19 @@ pub(crate) enum Target {
     Last(PathBuf),
     /// One file with the strips of every frame.
     Strips(PathBuf),
+    /// One file with arrays of positions and velocities of every frame.
+    Motion(PathBuf),
 }
 
 /// File extensions of hair.
 const GROOM_ENDINGS: [&str; 2] = ["hair", "obj"];
 /// File extension of strips with their motion.
 const STRIPS_ENDING: &str = "glb";
+/// File extension of positions and velocities.
+const MOTION_ENDING: &str = "npz";
+/// Maximum number of letters of an extension of a format; longer ones and those with other characters belong to the
+/// name of a folder, as in `run_0.05`.
+const MAX_ENDING: usize = 5;
 /// File extensions that belong to `--render`.
 const PICTURE_ENDINGS: [&str; 5] = ["png", "mp4", "gif", "apng", "jpg"];
 
@@ -34,24 +41,37 @@ impl Target {
     pub(crate) fn parse(path: &Path) -> Result<Self, Failure> {
         let ends_with_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let ending = ending(path);
-        if ends_with_slash || path.is_dir() || ending.is_empty() {
+        if ends_with_slash || path.is_dir() {
             return Ok(Self::Cache(path.into()));
         }
-        if ending == STRIPS_ENDING {
+        if ending.contains(['#', '%']) {
+            let message = format!("{}: numbered files need an extension", path.display());
+            let hint = format!("write for instance {}.hair", path.display());
+            return Err(Failure::new(message, hint));
+        }
+        if !is_format(&ending) {
+            return Ok(Self::Cache(path.into()));
+        }
+        if [STRIPS_ENDING, MOTION_ENDING].contains(&ending.as_str()) {
             if SequenceName::parse(path).is_some() {
-                let message = format!("{}: a .glb file holds all frames", path.display());
+                let message = format!("{}: a .{ending} file holds all frames", path.display());
                 return Err(Failure::new(
                     message,
                     "leave out the placeholder for the frame number",
                 ));
             }
-            return Ok(Self::Strips(path.into()));
+            let path = path.into();
+            let is_strips = ending == STRIPS_ENDING;
+            return Ok(if is_strips { Self::Strips(path) } else { Self::Motion(path) });
         }
         if !GROOM_ENDINGS.contains(&ending.as_str()) {
             let hint = if PICTURE_ENDINGS.contains(&ending.as_str()) {
                 format!("pictures and films go to --render {}", path.display())
             } else {
-                format!("use .hair, .obj, .glb (strips), or a folder: {}/", path.display())
+                format!(
+                    "use .hair, .obj, .npz (arrays), .glb (strips), or a folder: {}/",
+                    path.display()
+                )
             };
             let message = format!("{}: hair cannot be written as '.{ending}'", path.display());
             return Err(Failure::new(message, hint));
@@ -67,7 +87,7 @@ impl Target {
         match self {
             Self::Cache(folder) => probe_folder(folder, resume, overwrite),
             Self::Sequence(sequence) => probe_file(&sequence.file(0)),
-            Self::Last(path) | Self::Strips(path) => probe_file(path),
+            Self::Last(path) | Self::Strips(path) | Self::Motion(path) => probe_file(path),
         }
     }
 }
@@ -75,6 +95,13 @@ impl Target {
 /// The extension in lower case, without the dot.
 pub(crate) fn ending(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Whether an extension looks like that of a format, known or not.
+fn is_format(ending: &str) -> bool {
+    let is_word = (1..=MAX_ENDING).contains(&ending.len())
+        && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_word || PICTURE_ENDINGS.contains(&ending)
 }
 
 /// Checks that a file can be created.
@@ -180,12 +207,20 @@ mod tests {
         let kind = |name: &str| Target::parse(Path::new(name));
         assert_eq!(kind("run").unwrap(), Target::Cache("run".into()));
         assert_eq!(kind("run.v2/").unwrap(), Target::Cache("run.v2/".into()));
+        // What is no extension is part of the name of a folder.
+        for name in ["sw_0.05", "run.v2", "2026.11.19", "bob.stiffness_2"] {
+            assert_eq!(kind(name).unwrap(), Target::Cache(name.into()));
+        }
         assert_eq!(kind("a.hair").unwrap(), Target::Last("a.hair".into()));
+        assert_eq!(kind("a.npz").unwrap(), Target::Motion("a.npz".into()));
         assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
         assert_eq!(kind("a.GLB").unwrap(), Target::Strips("a.GLB".into()));
-        for (name, expected) in
-            [("a.mp4", "--render"), ("a.abc", ".hair, .obj"), ("a.%03d.glb", "placeholder")]
-        {
+        for (name, expected) in [
+            ("a.mp4", "--render"),
+            ("a.abc", ".hair, .obj"),
+            ("a.%03d.glb", "placeholder"),
+            ("a.####", "a.####.hair"),
+        ] {
             let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
             assert!(hint.contains(expected), "{hint}");
         }

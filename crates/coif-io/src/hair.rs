@@ -4,7 +4,8 @@
 //! (3 x f32), thickness (f32), transparency (f32) and colour (3 x f32) per point. Arrays that are
 //! absent are replaced by one default value in the header. Thickness is a diameter.
 //! The format has no field for unit and axes: see [`ReadOptions`] for what is assumed. Coif writes `unit=m up=y` into
-//! the 88 bytes of free text, and uses that when reading.
+//! the 88 bytes of free text, and uses that when reading. Colours are sRGB, as other programs show them without a
+//! conversion; those of files by Coif, and of files with `color=linear` in the free text, are linear.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::path::Path;
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
+use crate::color::linear_from_srgb;
 use crate::unit::{Conversion, DECLARATION, Declared, SCALE_HINT, mean_hang};
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Loaded, Place, ReadOptions, Result};
@@ -216,6 +218,9 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
         let is_set = default.is_finite() && default != Vec3::ZERO && default != Vec3::ONE;
         (is_set && !declared.by_coif).then(|| vec![default; points])
     });
+    if !declared.linear_color.unwrap_or(declared.by_coif) {
+        groom.color.iter_mut().flatten().for_each(|c| *c = linear_from_srgb(*c));
+    }
     if groom.color.iter().flatten().any(|c| c.max_element() > 1.0) {
         warnings.push(format!(
             "{}: some colours are larger than 1; they were kept as they are",

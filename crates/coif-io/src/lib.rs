@@ -26,10 +26,13 @@
 pub mod atomic;
 pub mod gltf;
 pub mod hair;
+pub mod npz;
 pub mod obj;
 
 mod cache;
 mod checksum;
+mod color;
+mod crc32;
 mod error;
 mod morph;
 mod row_file;

@@ -43,6 +43,8 @@ pub(crate) struct Declared {
     pub(crate) scale_m: Option<f32>,
     pub(crate) up: Option<Up>,
     pub(crate) radius_m: Option<f32>,
+    /// Whether colours are linear; those of other programs are sRGB.
+    pub(crate) linear_color: Option<bool>,
 }
 
 /// The declaration that Coif writes into the free text of a file.
@@ -62,6 +64,8 @@ impl Declared {
             match word.split_once('=') {
                 None => declared.by_coif |= word == "coif",
                 Some(("unit", unit)) => declared.scale_m = declared.scale_m.or(metres_per(unit)),
+                Some(("color", "linear")) => declared.linear_color = Some(true),
+                Some(("color", "srgb")) => declared.linear_color = Some(false),
                 Some(("up", "y" | "Y")) => declared.up = Some(Up::Y),
                 Some(("up", "z" | "Z")) => declared.up = Some(Up::Z),
                 Some(("radius", value)) => {

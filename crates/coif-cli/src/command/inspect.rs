@@ -11,6 +11,7 @@ use glam::Vec3;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::frames::NumberedFiles;
 use crate::run::build_scene;
 use crate::source::Source;
 use crate::talk::{self, Talk};
@@ -21,9 +22,10 @@ use crate::units;
 #[command(after_help = "Examples:
   coif inspect hair.hair
   coif inspect run --json | jq .length_m.median
+  coif inspect 'hair.####.hair'                    numbered files: the first of them, and how many there are
   coif inspect spin                                a built-in scene")]
 pub(crate) struct Inspect {
-    /// A .hair or .obj file, the folder of a simulation, a scene file or a built-in scene
+    /// A .hair or .obj file, numbered files (NAME.####.hair), the folder of a simulation, a scene file or a built-in scene
     file: String,
     /// Print one JSON document on stdout
     #[arg(long)]
@@ -78,6 +80,15 @@ impl Inspect {
 
     fn inspect(&self, talk: &Talk) -> Result<Found, Failure> {
         let path = PathBuf::from(&self.file);
+        // Of numbered files the first is shown, and their number.
+        if coif_scene::builtin::text(&self.file).is_none()
+            && let Some(files) = NumberedFiles::find(&path)?
+        {
+            let first = files.file(files.first);
+            let mut found = Self { file: first.display().to_string(), ..*self }.inspect(talk)?;
+            (found.file, found.frames) = (self.file.clone(), files.last - files.first + 1);
+            return Ok(found);
+        }
         let kind = match coif_scene::builtin::text(&self.file) {
             Some(_) => FileKind::Scene,
             None => FileKind::of(&path)?,

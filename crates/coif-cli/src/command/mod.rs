@@ -7,6 +7,7 @@ pub(crate) mod inspect;
 pub(crate) mod render;
 pub(crate) mod scenes;
 pub(crate) mod simulate;
+pub(crate) mod sweep;
 pub(crate) mod validate;
 
 use glam::Vec3;
@@ -34,6 +35,15 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// `A..B`
+pub(crate) fn range(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("expected A..B such as 10..50, found '{text}'");
+    let (a, b) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |s: &str| s.trim().parse::<u64>().map_err(|_| wrong());
+    let (a, b) = (number(a)?, number(b)?);
+    if a <= b { Ok((a, b)) } else { Err(format!("the range {a}..{b} is empty")) }
+}
+
 /// `0.1,0.2,3`
 pub(crate) fn point(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("expected three numbers such as 0,1.6,0.8, found '{text}'");
@@ -48,11 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_threads_and_points_are_read() {
+    fn sizes_threads_ranges_and_points_are_read() {
         assert_eq!(size("960x540"), Ok((960, 540)));
         for wrong in ["960", "x", "0x10", "1e9x3", "20000x20"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(range("3..7"), Ok((3, 7)));
+        assert!(range("7..3").is_err() && range("7").is_err() && range("a..b").is_err());
         assert_eq!(threads("2"), Ok(2));
         assert!(threads("513").is_err() && threads("-1").is_err() && threads("two").is_err());
         assert_eq!(point("1, -2.5,3"), Ok(Vec3::new(1.0, -2.5, 3.0)));

@@ -14,8 +14,9 @@ use coif_scene::file::{Background, Camera, HairColor, HairPreset, RenderSettings
 use coif_scene::{Built, build};
 use glam::Vec3;
 
-use super::{point, size, threads};
+use super::{point, range, size, threads};
 use crate::failure::Failure;
+use crate::frames::{Frames, NumberedFiles};
 use crate::interrupt;
 use crate::picture_file::PictureFile;
 use crate::run::build_scene;
@@ -33,25 +34,27 @@ use crate::units;
   coif render run -o run.mp4                            the film of a simulation
   coif render run -o last.png --view back               its last frame, seen from behind
   coif render hair.hair -o hair.png --hair blond
+  coif render 'hair.####.hair' -o hair.mp4 --body 'head.%04d.obj'    numbered files
   coif render hair.hair --body head.obj -o turn.gif --turntable 60 --size 480x480
   coif render long-curly -o curls.png --set groom.strands=50000")]
 pub(crate) struct Render {
-    /// The folder of a simulation, a .hair or .obj groom, a scene file or a built-in scene
+    /// The folder of a simulation, a .hair or .obj groom, numbered grooms (NAME.####.hair), a scene file or a
+    /// built-in scene
     input: String,
-    /// A picture (.png) or a film (.mp4, .gif, .apng, NAME.####.png)
+    /// A picture (.png) or a film (.mp4, .gif, .apng, NAME.####.png or NAME.%04d.png)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Frame of a simulation, from 0 [default: the last]
+    /// Frame of a simulation or of numbered files [default: the last]
     #[arg(long, value_name = "N", help_heading = "Subject", conflicts_with = "frames")]
     frame: Option<u64>,
-    /// Frames A to B of a simulation, both included [default: all]
+    /// Frames A to B of a simulation or of numbered files, both included [default: all]
     #[arg(long, value_name = "A..B", value_parser = range, help_heading = "Subject")]
     frames: Option<(u64, u64)>,
     /// Turn once around the subject in N pictures
     #[arg(long, value_name = "N", help_heading = "Subject", conflicts_with = "frames",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     turntable: Option<u32>,
-    /// A mesh to show behind a groom file
+    /// A mesh to show behind a groom file, or numbered meshes behind numbered grooms
     #[arg(long, value_name = "MESH", help_heading = "Subject")]
     body: Option<PathBuf>,
     /// Direction of view
@@ -72,7 +75,7 @@ pub(crate) struct Render {
     /// Size in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Appearance")]
     size: Option<(u32, u32)>,
-    /// Hair colour: black, dark-brown, brown, red, blond, grey, white, or linear r,g,b
+    /// Hair colour: groom (that of the file), black, dark-brown, brown, red, blond, grey, white, or linear r,g,b
     #[arg(long, value_name = "NAME", value_parser = hair, help_heading = "Appearance")]
     hair: Option<HairColor>,
     /// Background: studio, dark, light, or linear r,g,b
@@ -99,6 +102,8 @@ enum Subject {
     Groom(Groom, Option<Arc<Body>>),
     /// A scene and its hair at the start.
     Scene(Box<Built>, Strands),
+    /// Numbered grooms, the last of them, and the body behind them with the number of its first frame.
+    Files(Box<Frames>, Groom, Option<Arc<Body>>, u64),
     /// A simulation, with its body unless that could not be built.
     Cache(Cache, Option<Box<Built>>),
 }
@@ -111,8 +116,11 @@ impl Render {
     fn render(&self, talk: &Talk) -> Result<(), Failure> {
         interrupt::listen();
         // Open the output before any slow work.
-        let kind = match coif_scene::builtin::text(&self.input) {
-            Some(_) => FileKind::Scene,
+        let is_builtin = coif_scene::builtin::text(&self.input).is_some();
+        let files = if is_builtin { None } else { NumberedFiles::find(Path::new(&self.input))? };
+        let kind = match &files {
+            _ if is_builtin => FileKind::Scene,
+            Some(files) => self.kind_of_hair(files.kind)?,
             None => self.kind()?,
         };
         let scene = self.scene(kind)?;
@@ -121,7 +129,10 @@ impl Render {
             PictureFile::create(&self.output, fps.unwrap_or_else(|| scene.time.fps.into()))?;
         let mut renderer = studio::renderer(&scene.render)?;
         renderer.stop_when(interrupt::flag());
-        let subject = self.subject(kind, &scene, talk)?;
+        let mut subject = match files {
+            Some(files) => self.numbered(files, &scene, talk)?,
+            None => self.subject(kind, &scene, talk)?,
+        };
 
         // Set up the camera, and render picture after picture.
         let shots = self.shots(&subject, file.is_film())?;
@@ -129,28 +140,33 @@ impl Render {
             Subject::Scene(built, _) | Subject::Cache(_, Some(built)) => {
                 Studio::of_scene(renderer, built)
             }
-            Subject::Groom(groom, body) => {
+            Subject::Groom(groom, body) | Subject::Files(_, groom, body, _) => {
                 Studio::of_groom(renderer, &scene.render, groom, body.clone())
             }
             Subject::Cache(cache, None) => {
                 Studio::of_groom(renderer, &scene.render, &cache.read_frame(0)?, None)
             }
         };
-        if self.hair.is_some() {
-            studio.ignore_colors();
-        }
         let mut progress = talk.progress("rendering", shots.len() as u64);
-        let mut kept: Option<(u64, Groom)> = None;
+        let mut kept = None;
+        let mut shown: Option<(u64, Groom)> = None;
         for (frame, turn) in &shots {
             let time = *frame as f64 / f64::from(scene.time.fps);
-            let image = match &subject {
+            let image = match &mut subject {
+                Subject::Files(frames, groom, _, first) => {
+                    if kept != Some(*frame) {
+                        (*groom, kept) = (frames.read(*frame, talk)?, Some(*frame));
+                    }
+                    let time = frame.saturating_sub(*first) as f64 / f64::from(scene.time.fps);
+                    studio.shoot(groom, &groom.strands, time, *turn)
+                }
                 Subject::Groom(groom, _) => studio.shoot(groom, &groom.strands, 0.0, *turn),
                 Subject::Scene(built, strands) => studio.shoot(&built.groom, strands, 0.0, *turn),
                 Subject::Cache(cache, _) => {
-                    if kept.as_ref().is_none_or(|(number, _)| number != frame) {
-                        kept = Some((*frame, cache.read_frame(*frame)?));
+                    if shown.as_ref().is_none_or(|(number, _)| number != frame) {
+                        shown = Some((*frame, cache.read_frame(*frame)?));
                     }
-                    let Some((_, groom)) = &kept else { continue };
+                    let Some((_, groom)) = &shown else { continue };
                     studio.shoot(groom, &groom.strands, time, *turn)
                 }
             };
@@ -175,13 +191,7 @@ impl Render {
             // Loading reports which scenes there are.
             Source::load(&self.input, &[])?;
         }
-        let kind = FileKind::of(path)?;
-        if kind == FileKind::Mesh {
-            return Err(Failure::new(
-                format!("{}: is a mesh, expected hair", path.display()),
-                "show a mesh behind hair: coif render HAIR --body MESH -o picture.png",
-            ));
-        }
+        let kind = self.kind_of_hair(FileKind::of(path)?)?;
         if kind != FileKind::Cache && (self.frame.is_some() || self.frames.is_some()) {
             return Err(Failure::new(
                 format!("{}: has no frames to choose from", path.display()),
@@ -189,6 +199,44 @@ impl Render {
             ));
         }
         Ok(kind)
+    }
+
+    /// Refuses meshes.
+    fn kind_of_hair(&self, kind: FileKind) -> Result<FileKind, Failure> {
+        if kind == FileKind::Mesh {
+            return Err(Failure::new(
+                format!("{}: is a mesh, expected hair", self.input),
+                "show a mesh behind hair: coif render HAIR --body MESH -o picture.png",
+            ));
+        }
+        Ok(kind)
+    }
+
+    /// Numbered grooms, and the meshes behind them.
+    fn numbered(
+        &self,
+        files: NumberedFiles,
+        scene: &Scene,
+        talk: &Talk,
+    ) -> Result<Subject, Failure> {
+        let mut first = files.first;
+        let mut frames = Frames::of_files(files, &ReadOptions::default());
+        let (_, last) = frames.selected(self.frame, self.frames)?;
+        let groom = frames.read(last, talk)?;
+        let body = match &self.body {
+            Some(path) if NumberedFiles::find(path)?.is_some() => {
+                let meshes = coif_io::read_mesh_sequence(path, &ReadOptions::default())?;
+                meshes.warnings.iter().for_each(|w| talk.warn(w));
+                let meshes = meshes.value;
+                first = meshes.first_frame;
+                let fps = scene.time.fps.into();
+                let body = Body::sampled(meshes.first.mesh.triangles, meshes.frames, fps);
+                Some(Arc::new(body.map_err(|e| Failure::from(e).in_file(path))?))
+            }
+            Some(path) => Some(still_body(path, talk)?),
+            None => None,
+        };
+        Ok(Subject::Files(Box::new(frames), groom, body, first))
     }
 
     /// The scene whose `[render]` is used, changed by the options.
@@ -252,15 +300,7 @@ impl Render {
             _ => {
                 let loaded = coif_io::read_groom(&self.input, &ReadOptions::default())?;
                 loaded.warnings.iter().for_each(|w| talk.warn(w));
-                let body = match &self.body {
-                    Some(path) => {
-                        let mesh = coif_io::read_mesh(path, &ReadOptions::default())?;
-                        mesh.warnings.iter().for_each(|w| talk.warn(w));
-                        let body = Body::still(mesh.value.mesh);
-                        Some(Arc::new(body.map_err(|e| Failure::from(e).in_file(path))?))
-                    }
-                    None => None,
-                };
+                let body = self.body.as_deref().map(|path| still_body(path, talk)).transpose()?;
                 Ok(Subject::Groom(loaded.value, body))
             }
         }
@@ -268,18 +308,13 @@ impl Render {
 
     /// The frame and the camera angle (rad) of each picture.
     fn shots(&self, subject: &Subject, is_film: bool) -> Result<Vec<(u64, f32)>, Failure> {
-        let count = match subject {
-            Subject::Cache(cache, _) => cache.frame_count()?,
-            _ => 1,
+        let (first, last) = match subject {
+            Subject::Cache(cache, _) => Frames::Cache(cache.clone()).range()?,
+            Subject::Files(frames, ..) => frames.range()?,
+            _ => (0, 0),
         };
-        if count == 0 {
-            return Err(Failure::new(
-                format!("{}: holds no frame yet", self.input),
-                "continue the simulation: coif simulate SCENE -o FOLDER --resume",
-            ));
-        }
-        let last = self.frame.unwrap_or(count - 1);
-        let moves = count > 1 && self.turntable.is_none() && self.frame.is_none();
+        let shown = self.frame.unwrap_or(last);
+        let moves = last > first && self.turntable.is_none() && self.frame.is_none();
         if !is_film {
             if self.turntable.is_some() || self.frames.is_some() {
                 return Err(Failure::new(
@@ -287,30 +322,29 @@ impl Render {
                     "use a film (.mp4, .gif, .apng) or numbered pictures (NAME.####.png)",
                 ));
             }
-            return Ok(vec![(last, 0.0)]);
+            return Ok(vec![(shown, 0.0)]);
         }
         if moves || self.frames.is_some() {
-            let (first, last) = self.frames.unwrap_or((0, count - 1));
-            if last >= count {
+            let (a, b) = self.frames.unwrap_or((first, last));
+            if a < first || b > last {
                 return Err(Failure::new(
-                    format!("there is no frame {last}, {} holds {count}", self.input),
-                    format!("frames are counted from 0: --frames 0..{}", count - 1),
+                    format!("there is no frame {b}, {} holds {first} to {last}", self.input),
+                    format!("choose some of them: --frames {first}..{last}"),
                 ));
             }
-            return Ok((first..=last).map(|f| (f, 0.0)).collect());
+            return Ok((a..=b).map(|f| (f, 0.0)).collect());
         }
         let pictures = self.turntable.unwrap_or(TURN);
-        Ok((0..pictures).map(|i| (last, TAU * i as f32 / pictures as f32)).collect())
+        Ok((0..pictures).map(|i| (shown, TAU * i as f32 / pictures as f32)).collect())
     }
 }
 
-/// `A..B`
-fn range(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("expected A..B such as 10..50, found '{text}'");
-    let (a, b) = text.split_once("..").ok_or_else(wrong)?;
-    let number = |s: &str| s.trim().parse::<u64>().map_err(|_| wrong());
-    let (a, b) = (number(a)?, number(b)?);
-    if a <= b { Ok((a, b)) } else { Err(format!("the range {a}..{b} is empty")) }
+/// A body that does not move.
+fn still_body(path: &Path, talk: &Talk) -> Result<Arc<Body>, Failure> {
+    let mesh = coif_io::read_mesh(path, &ReadOptions::default())?;
+    mesh.warnings.iter().for_each(|w| talk.warn(w));
+    let body = Body::still(mesh.value.mesh);
+    Ok(Arc::new(body.map_err(|e| Failure::from(e).in_file(path))?))
 }
 
 fn fov(text: &str) -> Result<f32, String> {
@@ -349,8 +383,6 @@ mod tests {
 
     #[test]
     fn options_are_read_or_refused() {
-        assert_eq!(range("3..7"), Ok((3, 7)));
-        assert!(range("7..3").is_err() && range("7").is_err() && range("a..b").is_err());
         assert_eq!(hair("blond"), Ok(HairColor::Preset(HairPreset::Blond)));
         assert_eq!(hair("0.1,0.2,0.3"), Ok(HairColor::Linear(Vec3::new(0.1, 0.2, 0.3))));
         assert!(hair("plaid").is_err() && hair("2,0,0").is_err());

@@ -30,6 +30,7 @@ use crate::units;
   coif simulate spin -o run --resume                   continue after Ctrl-C or a crash
   coif simulate my.toml -o 'hair.####.obj'             numbered files for another program
   coif simulate my.toml -o end.hair                    the last frame only
+  coif simulate my.toml -o run.npz                     positions and velocities for NumPy
   coif simulate strips-bob -o bob.glb                  a mesh that moves, for an engine
   coif simulate spin --set groom.style=bob --set body.speed=2 --render bob.gif
 
@@ -37,9 +38,10 @@ Keys for --set: 'coif scenes --reference'. A scene to start from: 'coif scenes d
 pub(crate) struct Simulate {
     /// Scene file or name of a built-in scene
     scene: String,
-    /// Output of the hair: a folder (every frame, can be resumed), NAME.####.hair or NAME.####.obj
-    /// (numbered files), one .hair or .obj file (the last frame), or one .glb file (the strips of model
-    /// cantilever as a textured mesh with all of its motion)
+    /// Output of the hair: a folder (every frame, can be resumed), NAME.####.hair or NAME.%04d.obj
+    /// (numbered files), one .hair or .obj file (the last frame), one .npz file (arrays of positions and
+    /// velocities of every frame, for NumPy), or one .glb file (the strips of model cantilever as a textured
+    /// mesh with all of its motion). A name whose last dot is not followed by letters is a folder: run_0.05
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Make a film (.mp4, .gif, .apng, NAME.####.png) or a picture of the last frame (.png)

@@ -1,9 +1,13 @@
 //! Notices about what a simulation did differently from its settings, each at most once per run.
 
 use coif::contact::ContactSettings;
+use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 use coif_scene::Built;
 use coif_scene::file::BodySource;
+
+/// Updates of springs in one frame above which there is a notice: about half a second on one core.
+const MANY_UPDATES: f64 = 20e6;
 
 /// The notices of the last step. They contain no numbers that change from step to step, so that their texts are equal.
 pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
@@ -36,6 +40,21 @@ pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
             report.began_inside,
             report.began_inside_depth * 1e3
         ));
+    }
+    if let ModelSettings::ExplicitSpring(_) = &built.scene.model {
+        let time = &built.scene.time;
+        let steps = f64::from(world.steps_per_second) / f64::from(time.fps);
+        let points = built.groom.strands.point_count() as f64;
+        let updates = points * steps * f64::from(report.substeps);
+        if updates > MANY_UPDATES {
+            notices.push(format!(
+                "model explicit-spring takes {} substeps a step for springs as short and stiff as these, {:.0} million \
+                 updates a frame; hint: lower model.stretch_modulus or groom.points, or set model.name to \
+                 follow-the-leader",
+                report.substeps,
+                updates * 1e-6
+            ));
+        }
     }
     if report.contact.volume.is_some_and(|volume| volume.coarsened) {
         let cell = world.contacts.iter().find_map(|contact| match contact {

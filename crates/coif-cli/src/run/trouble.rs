@@ -29,6 +29,10 @@ const DRIFT: f32 = coif::simulation::DRIFT_TOLERANCE;
 /// Speed relative to the scalp (m/s) that no head gives to hair: the tips of a dancer's whipped hair reach 10.
 const SPEED: f32 = 20.0;
 
+/// Factor of the strain limit above which there is a warning: the limit is what every substep aims for, and health
+/// measures lengths in single precision.
+const STRAIN_MARGIN: f32 = 1.1;
+
 /// Keys of a model that reduce a problem.
 struct Hints {
     /// Hair comes to rest sooner.
@@ -129,6 +133,18 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             peaks.drift * 100.0,
             numbers(&peaks.drifted),
             hints.hold
+        ));
+    }
+    // Report segments beyond the strain limit of the model.
+    if let ModelSettings::MassSpring(settings) = &scene.model
+        && !is_pulled
+        && peaks.stretch > settings.strain_limit * STRAIN_MARGIN
+    {
+        trouble.push(format!(
+            "segments stretch by up to {:.1} % of their length, and model.strain_limit is {:.1} %; hint: lower \
+             model.longest_substep, or raise time.steps_per_second",
+            peaks.stretch * 100.0,
+            settings.strain_limit * 100.0
         ));
     }
     // Report hair that is too fast relative to the scalp.
@@ -291,6 +307,22 @@ mod tests {
         assert_eq!(said(&["wind.velocity=[0, 0, 1]"], &peaks), [""; 0]);
         peaks.body_moved_until = Some(0.1);
         assert_eq!(said(&[], &peaks), [""; 0]);
+    }
+
+    #[test]
+    fn stretch_beyond_the_limit_is_named() {
+        let mut peaks = Peaks { stretch: 0.071, ..Peaks::default() };
+        assert_eq!(said(&[], &peaks), [""; 0], "other models have no limit");
+        let text = said(&["model.name=mass-spring"], &peaks);
+        assert!(
+            text[0].starts_with(
+                "segments stretch by up to 7.1 % of their length, and model.strain_limit is 1.0 %"
+            ),
+            "{text:?}"
+        );
+        assert_eq!(said(&["model.name=mass-spring", "model.strain_limit=0.07"], &peaks), [""; 0]);
+        peaks.stretch = 0.0101;
+        assert_eq!(said(&["model.name=mass-spring"], &peaks), [""; 0]);
     }
 
     #[test]

@@ -125,7 +125,11 @@ fn defaults_of_the_header_replace_absent_arrays() {
     put_f32(&mut bytes, 28, 0.75);
     let groom = parse(&bytes).unwrap().value;
     assert_eq!(groom.transparency, Some(vec![0.5; 6]));
-    assert_eq!(groom.color.unwrap()[5].x, 0.75);
+    // Colours of other programs are sRGB.
+    assert!((groom.color.unwrap()[5].x - 0.522_521_55).abs() < 1e-7);
+    let linear = b"color=linear";
+    bytes[40..40 + linear.len()].copy_from_slice(linear);
+    assert_eq!(parse(&bytes).unwrap().value.color.unwrap()[5].x, 0.75);
     put_f32(&mut bytes, 20, 0.0);
     let read = parse(&bytes).unwrap();
     assert_eq!(read.value.radius, vec![Fibre::default().radius; 6]);

@@ -6,6 +6,7 @@ mod gltf;
 mod grooms;
 mod hair;
 mod hair_mesh;
+mod npz;
 mod obj;
 mod real_files;
 mod slivers;

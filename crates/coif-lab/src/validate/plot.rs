@@ -8,6 +8,8 @@ pub struct Plot {
     name: Option<&'static str>,
     /// Whether both axes have the same scale.
     to_scale: bool,
+    /// Whether each point of a line has a dot.
+    is_marked: bool,
     title: String,
     x_label: String,
     y_label: String,
@@ -25,10 +27,12 @@ const COLORS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
 impl Plot {
-    pub(crate) fn new(title: &str, x_label: &str, y_label: &str) -> Self {
+    /// A plot without lines.
+    pub fn new(title: &str, x_label: &str, y_label: &str) -> Self {
         Self {
             name: None,
             to_scale: false,
+            is_marked: false,
             title: title.into(),
             x_label: x_label.into(),
             y_label: y_label.into(),
@@ -46,6 +50,11 @@ impl Plot {
         Self { to_scale: true, ..self }
     }
 
+    /// Draws a dot at each point, for lines of few points.
+    pub fn marked(self) -> Self {
+        Self { is_marked: true, ..self }
+    }
+
     /// The name of its file for a check.
     pub fn file_name(&self, check: &str) -> String {
         match self.name {
@@ -55,7 +64,7 @@ impl Plot {
     }
 
     /// Adds a line. Lines of the same name have the same colour and one entry in the legend.
-    pub(crate) fn line(&mut self, name: &str, points: Vec<(f64, f64)>) {
+    pub fn line(&mut self, name: &str, points: Vec<(f64, f64)>) {
         let finite = points.into_iter().filter(|p| p.0.is_finite() && p.1.is_finite());
         self.lines.push((name.into(), finite.collect()));
     }
@@ -128,6 +137,15 @@ impl Plot {
                 out,
                 "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>"
             );
+            if self.is_marked {
+                for &(x, y) in line {
+                    let (x, y) = (x_at(x), y_at(y));
+                    let _ = writeln!(
+                        out,
+                        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>"
+                    );
+                }
+            }
             if known.is_some() {
                 continue;
             }
@@ -157,7 +175,15 @@ impl Axis {
     fn around(values: impl Iterator<Item = f64>) -> Self {
         let (lo, hi) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
-        let (lo, hi) = if lo < hi { (lo, hi) } else { (0.0, 1.0) };
+        let (lo, hi) = if lo < hi {
+            (lo, hi)
+        } else if lo == hi {
+            // A single value is in the middle.
+            let half = if lo == 0.0 { 1.0 } else { 0.5 * lo.abs() };
+            (lo - half, hi + half)
+        } else {
+            (0.0, 1.0)
+        };
         // About five steps of 1, 2 or 5 times a power of ten.
         let rough = (hi - lo) / 5.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -210,11 +236,9 @@ mod tests {
 
     #[test]
     fn axes_are_round_and_contain_everything() {
-        for (lo, hi) in [(0.0, 1.0), (-0.37, 12.9), (1e-7, 3e-6), (5.0, 5.0)] {
+        for (lo, hi) in [(0.0, 1.0), (-0.37, 12.9), (1e-7, 3e-6), (5.0, 5.0), (0.0, 0.0)] {
             let axis = Axis::around([lo, hi].into_iter());
-            if lo < hi {
-                assert!(axis.lo <= lo && axis.hi >= hi, "{lo} {hi}");
-            }
+            assert!(axis.lo <= lo && axis.hi >= hi, "{lo} {hi}");
             let ticks = axis.ticks().count();
             assert!((3..=12).contains(&ticks), "{lo} {hi}: {ticks}");
         }

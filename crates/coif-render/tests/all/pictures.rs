@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-use coif::groom::Strands;
+use coif::groom::{Fibre, Groom, Strands};
+use coif_render::studio::{self, Studio};
 use coif_render::{
     Backdrop, Camera, Error, Frame, HairLook, HairView, Image, Light, Renderer, Settings,
     SurfaceView,
 };
-use glam::Vec3;
+use coif_scene::file::{Background, Camera as CameraChoice, HairColor, HairPreset, RenderSettings};
+use glam::{Vec3, Vec3Swizzles};
 
 /// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in
 /// the test of sparkles, more than its limit.
@@ -244,6 +246,108 @@ fn the_body_hides_hair_behind_it_and_not_in_front() {
     assert_eq!(hidden(0.1), 0, "hair shows through a plate in front of it");
     assert!(hidden(-0.1) > 3000, "hair in front of a plate is missing");
     assert!(difference(&with_plate(-0.1, &hair), &with_plate(-0.1, &[])) > 3000);
+}
+
+/// The mean of the middle of a picture, sRGB in 0..1.
+fn middle(image: &Image) -> Vec3 {
+    let (w, h) = (image.width, image.height);
+    let mut sum = Vec3::ZERO;
+    for y in h * 3 / 8..h * 5 / 8 {
+        for x in w * 3 / 8..w * 5 / 8 {
+            let p = (y * w + x) * 3;
+            sum += Vec3::from_array(std::array::from_fn(|k| f32::from(image.rgb8[p + k])));
+        }
+    }
+    sum / (255.0 * (w / 4 * (h / 4)) as f32)
+}
+
+/// CIE L*, a*, b* (white point D65) of an sRGB colour.
+fn lab(srgb: Vec3) -> Vec3 {
+    let linear = |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+    let c = Vec3::new(linear(srgb.x), linear(srgb.y), linear(srgb.z));
+    let f = |t: f32| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let x = f(c.dot(Vec3::new(0.4124, 0.3576, 0.1805)) / 0.9505);
+    let y = f(c.dot(Vec3::new(0.2126, 0.7152, 0.0722)));
+    let z = f(c.dot(Vec3::new(0.0193, 0.1192, 0.9505)) / 1.0888);
+    Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
+}
+
+/// A thick lock with the colour of a file, in the light of the studio, looks like the colour in the file. White
+/// highlights make black hair lighter, hence the limit of 16, a third of the difference between black and blond hair; hue
+/// and the order of lightness are kept.
+#[test]
+fn a_lock_has_the_colour_of_its_groom() {
+    let mut shades = Vec::new();
+    let strands = curtain(4000);
+    let mut groom = Groom::new(strands, Fibre::default());
+    let srgb = |r: u8, g: u8, b: u8| Vec3::new(r.into(), g.into(), b.into()) / 255.0;
+    for (name, color) in [
+        ("black", srgb(30, 25, 23)),
+        ("dark brown", srgb(70, 45, 30)),
+        ("brown", srgb(128, 89, 51)),
+        ("blond", srgb(190, 150, 100)),
+        ("red", srgb(150, 60, 30)),
+        ("green", srgb(40, 110, 40)),
+    ] {
+        let linear =
+            |c: f32| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        let albedo = Vec3::new(linear(color.x), linear(color.y), linear(color.z));
+        groom.color = Some(vec![albedo; groom.strands.point_count()]);
+        let render = RenderSettings {
+            width: 96,
+            height: 96,
+            camera: CameraChoice::Position(Vec3::new(0.0, 0.0, 0.3)),
+            camera_target: Some(Vec3::ZERO),
+            ..RenderSettings::default()
+        };
+        let renderer = studio::renderer(&render).unwrap();
+        let mut studio = Studio::of_groom(renderer, &render, &groom, None);
+        let image = studio.shoot(&groom, &groom.strands, 0.0, 0.0).unwrap();
+        let (shown, file) = (lab(middle(&image)), lab(color));
+        let difference = (shown - file).length();
+        println!("{name}: {shown:?} shown, {file:?} in the file: CIE76 {difference:.1}");
+        assert!(difference < 16.0, "{name}: {shown:?} shown, {file:?} in the file");
+        assert!(name != "brown" || difference < 10.0, "{difference}");
+        // Hue within 25 degrees where there is one.
+        let (shown_ab, file_ab) = (shown.yz(), file.yz());
+        let angle = shown_ab.angle_to(file_ab).to_degrees().abs();
+        assert!(file_ab.length() < 15.0 || angle < 25.0, "{name}: hue off by {angle} degrees");
+        shades.push((file.x, shown.x));
+    }
+    shades.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert!(shades.windows(2).all(|w| w[0].0 + 5.0 > w[1].0 || w[0].1 < w[1].1), "{shades:?}");
+}
+
+/// The colour of the scene replaces that of the groom, and hair gets wider on request.
+#[test]
+fn a_colour_of_the_scene_replaces_that_of_the_groom() {
+    let strands = curtain(150);
+    let mut groom = Groom::new(strands, Fibre::default());
+    groom.color = Some(vec![Vec3::new(0.01, 0.4, 0.01); groom.strands.point_count()]);
+    let sum_of = |hair: HairColor, hair_width: f32| -> Vec3 {
+        let render = RenderSettings {
+            width: 64,
+            height: 64,
+            background: Background::Color(Vec3::ZERO),
+            hair,
+            hair_width,
+            ..RenderSettings::default()
+        };
+        let renderer = studio::renderer(&render).unwrap();
+        let mut studio = Studio::of_groom(renderer, &render, &groom, None);
+        let image = studio.shoot(&groom, &groom.strands, 0.0, 0.0).unwrap();
+        let pixels = image.rgb8.chunks_exact(3);
+        pixels.map(|p| Vec3::new(p[0].into(), p[1].into(), p[2].into())).sum()
+    };
+    let own = sum_of(HairColor::default(), 1.0);
+    assert!(own.y > 1.5 * own.x, "green: {own}");
+    for hair in [HairColor::Preset(HairPreset::Red), HairColor::Linear(Vec3::new(0.2, 0.02, 0.02))]
+    {
+        let red = sum_of(hair, 1.0);
+        assert!(red.x > 1.2 * red.y, "{hair:?}: {red}");
+    }
+    let wide = sum_of(HairColor::default(), 4.0);
+    assert!(wide.y > 1.5 * own.y, "{wide} {own}");
 }
 
 #[test]

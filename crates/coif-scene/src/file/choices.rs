@@ -204,14 +204,16 @@ choice! {
 }
 
 choice! {
-    /// A natural hair colour.
+    /// A natural hair colour, or that of the groom.
     HairPreset, "hair colour" {
+        /// The colours of the groom; brown if it has none.
+        #[default]
+        Groom = "groom",
         /// Absorbs nearly all light.
         Black = "black",
         /// Dark brown.
         DarkBrown = "dark-brown",
         /// Brown.
-        #[default]
         Brown = "brown",
         /// Red.
         Red = "red",

@@ -298,6 +298,9 @@ parameters! {
         camera_target: Option<Vec3> = None, "m", -1000.0..=1000.0, absent: "the middle of hair and head";
         /// Vertical field of view.
         fov: f32 = 30.0, "degrees", 1.0..=150.0;
+        /// Factor of the width of strands in pictures: more than 1 covers the skin where a groom has fewer hairs than
+        /// a head.
+        hair_width: f32 = 1.0, "", 0.01..=100.0;
         /// Background of the picture.
         background: Background = Background::default();
         /// Whether the body is in the picture.
@@ -305,7 +308,7 @@ parameters! {
         /// Frames per second of a film: other than those of the simulation for slow motion.
         film_fps: Option<f32> = None, "1/s", 1.0..=1000.0, absent: "time.fps";
         nested {
-            /// Colour of hair that has no colour of its own.
+            /// Colour of hair.
             hair: HairColor,
             /// Where the camera stands.
             camera: Camera,
@@ -314,11 +317,11 @@ parameters! {
 }
 
 either! {
-    /// Colour of hair that has no colour of its own.
+    /// Colour of hair. Any but [`HairPreset::Groom`] replaces the colours of the groom.
     pub enum HairColor of "render" {
-        /// Colour of hair that has no colour of its own.
+        /// Colour of hair; replaces the colours of the groom.
         Linear as "hair_color": Vec3, "linear RGB", 0.0..=1.0, absent: "as 'hair' says";
-        /// A natural hair colour, for hair that has no colour of its own.
+        /// The colours of the groom, or a natural hair colour that replaces them.
         Preset as "hair": HairPreset;
     }
 }

@@ -252,6 +252,7 @@ impl Model for ExplicitSpring {
             inverse_dt: 1.0 / env.dt,
             stretch_damping: settings.stretch_damping,
         };
+        report.substeps = *substeps;
         let fraction = |k: u32| k as f32 / *substeps as f32;
         shapes.clear();
         for k in 0..*substeps {
