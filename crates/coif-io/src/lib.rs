@@ -31,6 +31,7 @@ pub mod obj;
 mod cache;
 mod checksum;
 mod error;
+mod head_of_hair;
 mod morph;
 mod row_file;
 mod sequence_name;
