@@ -28,6 +28,10 @@ pub struct Studio {
     /// Whether hair keeps the colours of its groom.
     own_colors: bool,
     body: Option<Arc<Body>>,
+    /// The triangles of the body that are shown.
+    triangles: Vec<[u32; 3]>,
+    /// By how much strands are drawn wider.
+    widening: f32,
     surface_colors: Option<Vec<Vec3>>,
 }
 
@@ -55,6 +59,8 @@ impl Studio {
             renderer,
             own_colors: true,
             body: built.scene.render.body.then(|| built.body.clone()),
+            triangles: built.shown_triangles().to_vec(),
+            widening: built.widening,
             surface_colors: Some(built.surface_colors(look.root_color)),
             look,
         }
@@ -76,6 +82,8 @@ impl Studio {
             renderer,
             look: look(render.hair),
             own_colors: true,
+            triangles: body.as_ref().map_or_else(Vec::new, |body| body.rest().triangles.clone()),
+            widening: 1.0,
             body,
             surface_colors: None,
         }
@@ -95,12 +103,17 @@ impl Studio {
         time: f64,
         turn: f32,
     ) -> Result<Image> {
+        let widened: Vec<f32>;
         let mut hair = HairView::new(strands, &groom.radius);
+        if self.widening != 1.0 {
+            widened = groom.radius.iter().map(|radius| radius * self.widening).collect();
+            hair.radius = &widened;
+        }
         hair.color = groom.color.as_deref().filter(|_| self.own_colors);
         // Pose the body.
         let surface = self.body.as_ref().map(|body| TriangleMesh {
             positions: body.positions_at(time),
-            triangles: body.rest().triangles.clone(),
+            triangles: self.triangles.clone(),
         });
         let normals = surface.as_ref().map(TriangleMesh::vertex_normals).unwrap_or_default();
         let surfaces: Vec<SurfaceView<'_>> = surface
