@@ -259,7 +259,8 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             let radius = groom.fibre.radius;
             groom.fibre = scene.fibre;
             groom.fibre.radius = radius;
-            let hairy = figure.as_ref().map(|figure| hairy_triangles(&**figure, body.rest()));
+            let fitted = figure.as_ref().filter(|_| source.fit == FitTo::Body);
+            let hairy = fitted.map(|figure| hairy_triangles(&**figure, body.rest()));
             let of_file = file_body.as_ref().map(|body| match &body.scalp {
                 Some(scalp) => (scalp.as_slice(), Target::Scalp),
                 None => (body.head.as_slice(), Target::Surface),

@@ -19,7 +19,7 @@ const NARROWER: f32 = 0.8;
 const WIDER: f32 = 1.3;
 
 /// Smallest distance of the neck from the top of the body, in sizes of the head: less is a hat or a bun.
-const BELOW_TOP: f32 = 0.9;
+const BELOW_TOP: f32 = 1.1;
 
 /// Growth of a cross-section, above and below the narrowest one, up to which the skin is blended.
 const BLEND: [f32; 2] = [1.15, 1.35];
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(Neck::find(&turned(&PERSON[..4])), None);
         assert_eq!(Neck::find(&TriangleMesh::ellipsoid(Vec3::splat(0.1), 20, 20)), None);
         assert_eq!(Neck::find(&figure::mesh(&Creature, 0.008)), None);
-        let mut bun = vec![(1.79, 0.0), (1.75, 0.04), (1.705, 0.02)];
+        let mut bun = vec![(1.75, 0.0), (1.745, 0.03), (1.725, 0.04), (1.705, 0.03), (1.69, 0.02)];
         bun.extend(&PERSON[1..]);
         let neck = Neck::find(&turned(&bun)).unwrap();
         assert!((neck.size - 0.1).abs() < 0.003, "{neck:?}");

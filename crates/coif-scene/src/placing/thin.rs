@@ -87,8 +87,8 @@ mod tests {
         let first = chosen(&groom, 500, 1);
         assert_eq!(first, chosen(&groom, 500, 1));
         assert_ne!(first, chosen(&groom, 500, 2));
-        // A tenth of the strands of every sixteenth of the square. The standard deviation of independent choices would be
-        // 15 for the dense sixteenths of 500 strands; runs leave only those across the border.
+        // A tenth of the strands of every sixteenth of the square. Only runs across its border count for another: a few of the
+        // ten to fifty. Independent choices would have a standard deviation of up to 6.7 strands in each of sixteen.
         let of = |strands: &[usize], i: i32, j: i32| {
             let root = |s: &&usize| groom.strands.strand(**s)[0];
             let within = |p: Vec3| ((p.x * 4.0) as i32, (p.z * 4.0) as i32) == (i, j);
@@ -97,7 +97,7 @@ mod tests {
         let all: Vec<usize> = (0..5000).collect();
         for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))) {
             let (few, many) = (of(&first, i, j), of(&all, i, j));
-            assert!((few - 0.1 * many).abs() <= 2.0, "{i} {j}: {few} of {many}");
+            assert!((few - 0.1 * many).abs() <= 4.0, "{i} {j}: {few} of {many}");
         }
     }
 
