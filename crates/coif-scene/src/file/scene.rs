@@ -271,7 +271,7 @@ parameters! {
         scalp: Option<Vec<String>> = None, absent: "what 'show' names; a style needs it";
         /// Groups, objects or materials that pictures show, such as '!helper*' for all but the helpers.
         show: Option<Vec<String>> = None, absent: "all";
-        /// Groups, objects or materials that hair collides with where 'collide' is \"distance-field\".
+        /// Groups, objects or materials that hair collides with when it collides with the surface of the body (collide).
         collide_with: Option<Vec<String>> = None, absent: "all";
         /// Where built-in motions turn the head: at the narrowest place between head and shoulders (auto), nowhere, so that
         /// everything turns (none), or at a group.
