@@ -68,18 +68,27 @@ const ITERATIONS: [usize; 2] = [14, 80];
 /// Number of starts that are refined finely.
 const FINALISTS: usize = 4;
 
-/// By how much a turn by half a circle must be better than none, less one: on a round head without a scalp hair fits
-/// everywhere, and most grooms already face the right way.
+/// By how much a turn by half a circle from the expected rotation must be better than that, less one, on a scalp and
+/// elsewhere: on a round head without a scalp hair fits everywhere.
 const TURN_PENALTY: [f64; 2] = [0.3, 3.0];
 
-/// Fits roots to a mesh. `None` if they do not determine a similarity: too few, at one place, or on a line.
+/// Fits roots to a mesh; of similar fits the one nearest to the `expected` rotation. `None` if they do not determine a similarity: too few, at one place, or on a line.
 ///
 /// Model: minimises the squared distances of the roots from the mesh, divided by the scale, over rotation, translation
 /// and scale. Without the division the groom would shrink into a point of the mesh. For a scalp distances of its points
 /// from the roots are added in the coarse refinement, so that roots cover it; the fine refinement ends without them, so that
 /// roots that cover only some of it are not pulled apart.
 /// Source: iterative closest points with Gauss-Newton steps (Chen and Medioni 1992), trimmed (Chetverikov et al. 2002).
-pub(crate) fn fit(roots: &[Vec3], mesh: &TriangleMesh, target: Target) -> Option<Fit> {
+pub(crate) fn fit(
+    roots: &[Vec3],
+    mesh: &TriangleMesh,
+    target: Target,
+    expected: DQuat,
+) -> Option<Fit> {
+    let penalised = |error: f64, fit: &Similarity| {
+        let turn = fit.rotation.angle_between(expected) / std::f64::consts::PI;
+        error * (1.0 + TURN_PENALTY[usize::from(target == Target::Surface)] * turn)
+    };
     let search = ClosestTriangle::new(mesh)?;
     if roots.len() < MIN_ROOTS {
         return None;
@@ -92,14 +101,14 @@ pub(crate) fn fit(roots: &[Vec3], mesh: &TriangleMesh, target: Target) -> Option
     let mut found: Vec<(f64, Similarity)> = Vec::new();
     for start in starts {
         let refined = coarse.refined(start, ITERATIONS[0], true);
-        found.extend(refined.map(|s| (penalised(coarse.error(&s), &s, target), s)));
+        found.extend(refined.map(|s| (penalised(coarse.error(&s), &s), s)));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Refine the best finely.
     let finished = found.iter().take(FINALISTS).filter_map(|(_, start)| {
         let half = fine.refined(*start, ITERATIONS[1] / 4, true)?;
         let end = fine.refined(half, ITERATIONS[1], false)?;
-        Some((penalised(fine.error(&end), &end, target), end))
+        Some((penalised(fine.error(&end), &end), end))
     });
     let (_, best) = finished.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (mut sum, mut worst) = (0.0, 0.0f32);
@@ -110,13 +119,6 @@ pub(crate) fn fit(roots: &[Vec3], mesh: &TriangleMesh, target: Target) -> Option
     }
     let mean = (sum / roots.len() as f64) as f32;
     (mean.is_finite() && worst.is_finite()).then_some(Fit { body_from_groom: best, mean, worst })
-}
-
-/// The error, larger for a groom that was turned. An exact fit stays exact.
-fn penalised(error: f64, fit: &Similarity, target: Target) -> f64 {
-    let turn = fit.rotation.angle_between(DQuat::IDENTITY) / std::f64::consts::PI;
-    let penalty = TURN_PENALTY[usize::from(target == Target::Surface)];
-    error * (1.0 + penalty * turn)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! What was done is reported in one line each.
 
+mod facing;
 mod fit;
 mod snap;
 mod thin;
@@ -57,7 +58,10 @@ pub(crate) fn place(
     rotate(groom, source.rotate);
     if source.fit == FitTo::Body {
         let roots: Vec<Vec3> = groom.strands.iter().filter_map(|s| s.first().copied()).collect();
-        placement.fit = fit::fit(&roots, &place.mesh.part(place.fit), place.target);
+        // A groom that the user has turned faces the right way.
+        let is_turned = source.rotate != Vec3::ZERO;
+        let expected = if is_turned { DQuat::IDENTITY } else { facing::to_front(groom) };
+        placement.fit = fit::fit(&roots, &place.mesh.part(place.fit), place.target, expected);
         warnings.push(match &placement.fit {
             Some(fit) => {
                 apply(groom, &fit.body_from_groom);

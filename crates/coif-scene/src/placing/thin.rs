@@ -5,7 +5,7 @@ use coif::math::{Random, morton_code};
 use glam::Vec3;
 
 /// Largest radius (m) of a widened strand: wider ones look like ribbons.
-const MAX_RADIUS: f32 = 0.75e-3;
+const MAX_RADIUS: f32 = 0.5e-3;
 
 /// The indices of `count` strands, ascending: one of every run of neighbours.
 ///

@@ -55,7 +55,7 @@ fn a_known_similarity_is_undone() {
     let places = roots_on(&scalp, |_| true);
     for seed in 0..6 {
         let moved: Vec<Vec3> = places.iter().map(|&p| random_similarity(seed).point(p)).collect();
-        let fit = fit(&moved, &scalp, Target::Scalp).unwrap();
+        let fit = fit(&moved, &scalp, Target::Scalp, DQuat::IDENTITY).unwrap();
         let error = error_of(&fit, &moved, &places);
         println!("seed {seed}: {error:.1e} m, residual {:.1e} m", fit.mean);
         assert!(error < 1e-4 && fit.worst < 5e-5, "seed {seed}: {error} {fit:?}");
@@ -76,7 +76,7 @@ fn a_head_without_a_scalp_is_enough_for_a_groom_that_faces_its_way() {
     let tilt = DQuat::from_rotation_y(0.2) * DQuat::from_rotation_x(0.15);
     let moves = Similarity { scale: 2.3, rotation: tilt, translation: DVec3::new(0.3, 1.6, -0.1) };
     let moved: Vec<Vec3> = places.iter().map(|&p| moves.point(p)).collect();
-    let fit = fit(&moved, &mesh.part(&head), Target::Surface).unwrap();
+    let fit = fit(&moved, &mesh.part(&head), Target::Surface, DQuat::IDENTITY).unwrap();
     let error = error_of(&fit, &moved, &places);
     println!("{error:.1e} m, residual {:.1e} m", fit.mean);
     assert!(error < 1e-3, "{error} {fit:?}");
@@ -94,7 +94,7 @@ fn hair_on_some_of_the_scalp_is_not_spread_over_all_of_it() {
         translation: DVec3::new(0.0, 1.0, 0.2),
     };
     let moved: Vec<Vec3> = places.iter().map(|&p| moves.point(p)).collect();
-    let fit = fit(&moved, &scalp, Target::Scalp).unwrap();
+    let fit = fit(&moved, &scalp, Target::Scalp, DQuat::IDENTITY).unwrap();
     let error = error_of(&fit, &moved, &places);
     println!("{error:.1e} m, residual {:.1e} m, {fit:?}", fit.mean);
     assert!(error < 0.01 && fit.mean < 1e-3, "{error} {fit:?}");
@@ -117,7 +117,7 @@ fn mirrored_and_flat_grooms_stay_finite() {
     for squeeze in squeezes {
         let squeezed: Vec<Vec3> = places.iter().map(|&p| p * squeeze).collect();
         for target in [Target::Scalp, Target::Surface] {
-            if let Some(fit) = fit(&squeezed, &scalp, target) {
+            if let Some(fit) = fit(&squeezed, &scalp, target, DQuat::IDENTITY) {
                 assert!(fit.mean.is_finite() && fit.worst.is_finite(), "{squeeze} {fit:?}");
                 assert!(fit.body_from_groom.scale > 0.0, "{squeeze} {fit:?}");
                 // A mirrored scalp differs from itself by the asymmetry of its triangulation only.
@@ -125,9 +125,9 @@ fn mirrored_and_flat_grooms_stay_finite() {
             }
         }
     }
-    assert_eq!(fit(&places[..MIN_ROOTS - 1], &scalp, Target::Scalp), None);
-    assert_eq!(fit(&[Vec3::ONE; 50], &scalp, Target::Scalp), None);
+    assert_eq!(fit(&places[..MIN_ROOTS - 1], &scalp, Target::Scalp, DQuat::IDENTITY), None);
+    assert_eq!(fit(&[Vec3::ONE; 50], &scalp, Target::Scalp, DQuat::IDENTITY), None);
     let flat = TriangleMesh { positions: vec![Vec3::ZERO; 3], triangles: vec![[0, 1, 2]] };
-    assert_eq!(fit(&places, &flat, Target::Scalp), None);
-    assert_eq!(fit(&places, &TriangleMesh::default(), Target::Surface), None);
+    assert_eq!(fit(&places, &flat, Target::Scalp, DQuat::IDENTITY), None);
+    assert_eq!(fit(&places, &TriangleMesh::default(), Target::Surface, DQuat::IDENTITY), None);
 }
