@@ -60,8 +60,8 @@ fn warning<'a>(built: &'a Built, word: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no '{word}' in {:?}", built.warnings))
 }
 
-/// Roots of the style are denser in the middle of the scalp than at its border, so the fit is exact only in that all of
-/// them are on the scalp.
+/// Some roots of the style are beside the triangles of the group, by a hairline of less than a centimetre, so the fit is
+/// not exact.
 #[test]
 fn a_groom_elsewhere_comes_onto_the_scalp_and_follows_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn a_groom_elsewhere_comes_onto_the_scalp_and_follows_it() {
     let original = write_groom(folder.path(), 2000, away);
     for scalp in ["scalp = 'scalp'", "show = '!helper*'"] {
         let text = format!(
-            "[groom]\nfile = 'groom.hair'\nfit = 'body'\n[body]\nfile = 'actor.obj'\n{scalp}\n\
+            "[groom]\nfile = 'groom.hair'\nfit = 'body'\nsnap = 0\n[body]\nfile = 'actor.obj'\n{scalp}\n\
              collide = 'distance-field'\ncollide_with = '!helper*'"
         );
         let built = built(&text, folder.path()).unwrap();
@@ -87,7 +87,7 @@ fn a_groom_elsewhere_comes_onto_the_scalp_and_follows_it() {
         }
         built.simulation().unwrap().step();
         // Without a fit all roots are far away, and the warning names the key.
-        let text = text.replace("fit = 'body'", "snap = 0.002");
+        let text = text.replace("fit = 'body'\nsnap = 0", "snap = 0.002");
         let far = self::built(&text, folder.path()).unwrap();
         let text = warning(&far, "roots are more than 10 mm");
         assert!(text.contains("2000 of 2000") && text.contains("groom.fit=body"), "{text}");
@@ -188,7 +188,8 @@ fn the_head_turns_on_the_neck_that_is_found_or_given() {
         assert!(said.contains("its head turns on a neck found at a height of"), "{said}");
     }
     let (face, shoulders, said) = moved("neck = 'none'");
-    assert!(face > 0.02 && shoulders > 0.02, "{face} {shoulders}");
+    // The face is nearer to the axis, below the middle of the body, than the shoulders are.
+    assert!(face > 0.005 && shoulders > 0.02, "{face} {shoulders}");
     assert!(!said.contains("neck"), "{said}");
     let text =
         "[groom]\nstyle = 'short'\n[body]\nfile = 'actor.obj'\nscalp = 'scalp'\nneck_height = 3";
