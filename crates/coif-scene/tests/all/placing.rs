@@ -1,5 +1,7 @@
 //! Grooms from files on bodies from files: fitted, snapped, thinned, on named parts, on a head that turns.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write as _;
 use std::path::Path;
 
