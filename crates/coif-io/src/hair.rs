@@ -14,7 +14,7 @@ use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
 use crate::color::linear_from_srgb;
-use crate::unit::{Conversion, DECLARATION, Declared, SCALE_HINT, mean_hang};
+use crate::unit::{Conversion, DECLARATION, Declared, SCALE_HINT};
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Loaded, Place, ReadOptions, Result};
 
@@ -183,10 +183,8 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
 
     // Convert to metres, y up.
     let declared = Declared::parse(&header.info);
-    let hang = mean_hang(&strands);
-    let positions = strands.positions();
     let conversion =
-        Conversion::decide(file, options, &declared, positions, Some(hang), &mut warnings)?;
+        Conversion::decide_for_hair(file, options, &declared, &strands, &mut warnings)?;
     conversion.apply(strands.positions_mut());
     if let Some(p) = strands.positions().iter().position(|p| !p.is_finite()) {
         let (strand, point) = strands.locate(p);

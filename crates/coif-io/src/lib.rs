@@ -34,6 +34,7 @@ mod checksum;
 mod color;
 mod crc32;
 mod error;
+mod head_of_hair;
 mod morph;
 mod row_file;
 mod sequence_name;

@@ -2,12 +2,13 @@
 //!
 //! An `l` element is a strand, root to tip in file order; an `f` element is a polygon of the body.
 //! A file may hold both: [`read_groom`] takes the lines and [`read_mesh`] the faces. Normals,
-//! texture coordinates and materials are skipped, names of groups are kept. The comment
+//! texture coordinates and the content of materials are skipped, names of objects, groups and materials are kept. The comment
 //! `# coif unit=m up=y` declares what the format has no statement for; see [`ReadOptions`] for files
 //! without it.
 
 mod hair_mesh;
 mod parse;
+mod select;
 mod sequence;
 mod tokens;
 mod triangulate;
@@ -24,7 +25,7 @@ use coif::body::TriangleMesh;
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
-use crate::unit::{Conversion, SCALE_HINT, mean_hang};
+use crate::unit::{Conversion, SCALE_HINT};
 use crate::{Error, FileKind, Loaded, Place, ReadOptions, Result};
 use parse::Parsed;
 
@@ -126,14 +127,8 @@ pub fn parse_groom(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<L
     let mut strands = Strands::from_counts(counts, positions).ok_or_else(|| {
         Error::malformed(file, Place::Whole, "strands that use every point", "other counts")
     })?;
-    let conversion = Conversion::decide(
-        file,
-        options,
-        &parsed.declared,
-        strands.positions(),
-        Some(mean_hang(&strands)),
-        &mut warnings,
-    )?;
+    let conversion =
+        Conversion::decide_for_hair(file, options, &parsed.declared, &strands, &mut warnings)?;
     convert(file, &conversion, strands.positions_mut())?;
     let mut fibre = Fibre::default();
     if let Some(radius) = parsed.declared.radius_m {
@@ -167,7 +162,7 @@ fn mesh_of(file: &Path, mut parsed: Parsed, options: &ReadOptions) -> Result<Loa
     parsed.drop_vertices_of_lines();
     let mut positions = std::mem::take(&mut parsed.positions);
     let conversion =
-        Conversion::decide(file, options, &parsed.declared, &positions, None, &mut warnings)?;
+        Conversion::decide(file, options, &parsed.declared, &positions, &mut warnings)?;
     convert(file, &conversion, &mut positions)?;
     let (triangles, groups) = triangulate::triangulate(file, &parsed, &positions, &mut warnings)?;
     let value = ObjMesh { mesh: TriangleMesh { positions, triangles }, groups };

@@ -1,14 +1,15 @@
 //! Metres, y up: unit and axes of a file, and assumptions for files that do not declare them.
 //!
 //! Neither `.hair` nor `.obj` has a field for this. Coif writes the words `coif unit=m up=y` into
-//! the free text of both and uses them when reading. Otherwise the size decides, and a warning
-//! names the assumption.
+//! the free text of both and uses them when reading. Otherwise the roots of a head of hair decide
+//! ([`HeadOfHair`]), or else the size, and a warning names the assumption.
 
 use std::path::Path;
 
 use coif::groom::Strands;
 use glam::Vec3;
 
+use crate::head_of_hair::{HEAD_DIAMETER_M, HeadOfHair, mean_hang};
 use crate::{Error, Result};
 
 /// The hint for an invalid scale.
@@ -101,38 +102,69 @@ pub(crate) struct Conversion {
 impl Conversion {
     /// Decides: by the user's options first, then the file's declaration, then the size of its content.
     ///
-    /// `positions` are in the file's unit and finite; `hang` is the mean of tip minus root, if the
-    /// file holds hair.
+    /// `positions` are in the file's unit and finite.
     pub(crate) fn decide(
         file: &Path,
         options: &ReadOptions,
         declared: &Declared,
         positions: &[Vec3],
-        hang: Option<Vec3>,
         warnings: &mut Vec<String>,
     ) -> Result<Self> {
-        if let Some(scale) = options.scale_m
-            && !(scale.is_finite() && scale > 0.0)
-        {
-            return Err(Error::refused(file, format!("cannot be read with a scale of {scale}"))
-                .with_hint(SCALE_HINT));
-        }
+        check_scale(file, options)?;
         let scale_m = match options.scale_m.or(declared.scale_m) {
             Some(scale) => scale,
             None => guess_scale(file, extent_of_most(file, positions, warnings), warnings),
         };
-        let up = options.up.or(declared.up).unwrap_or_default();
-        if options.up.is_none()
-            && declared.up.is_none()
-            && let Some(hang) = hang
-            && hang.z < -2.0 * hang.y.abs().max(hang.x.abs())
-        {
+        Ok(Self { scale_m, up: options.up.or(declared.up).unwrap_or_default() })
+    }
+
+    /// [`Self::decide`] for hair: what neither the user nor the file tells is guessed from the roots and the direction of
+    /// the hair if they are those of a head.
+    pub(crate) fn decide_for_hair(
+        file: &Path,
+        options: &ReadOptions,
+        declared: &Declared,
+        strands: &Strands,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self> {
+        check_scale(file, options)?;
+        let (scale_m, up) = (options.scale_m.or(declared.scale_m), options.up.or(declared.up));
+        let head = if scale_m.is_some() && up.is_some() { None } else { HeadOfHair::of(strands) };
+        let unit = head.filter(|_| scale_m.is_none()).map(|head| unit_of_head(head.diameter));
+        let axis = head.filter(|_| up.is_none()).and_then(|head| head.up);
+        let mut guessed = Vec::new();
+        if let (Some(unit), Some(head)) = (unit.filter(|unit| *unit != 1.0), head) {
+            guessed.push(format!(
+                "names no unit; guessed {unit} m from its roots, which lie around a head {:.3} units wide ({:.3} m)",
+                head.diameter,
+                head.diameter * unit
+            ));
+        }
+        if axis == Some(Up::Z) {
+            let and = if guessed.is_empty() { "names no axis; guessed" } else { "and" };
+            guessed.push(format!("{and} z up from the hair, which hangs along -z"));
+        }
+        if !guessed.is_empty() {
+            warnings.push(format!(
+                "{}: the file {}; to override, give scale and up (groom.scale, groom.up)",
+                file.display(),
+                guessed.join(", ")
+            ));
+        }
+        let scale_m = match scale_m.or(unit) {
+            Some(scale) => scale,
+            None => {
+                guess_scale(file, extent_of_most(file, strands.positions(), warnings), warnings)
+            }
+        };
+        let hang = mean_hang(strands);
+        if up.or(axis).is_none() && hang.z < -2.0 * hang.y.abs().max(hang.x.abs()) {
             warnings.push(format!(
                 "{}: the hair hangs along -z, so the file may be z-up; it was read as y-up. Give up = z to turn it",
                 file.display()
             ));
         }
-        Ok(Self { scale_m, up })
+        Ok(Self { scale_m, up: up.or(axis).unwrap_or_default() })
     }
 
     /// Converts positions in place; changes no bit if the file is in metres and y-up.
@@ -146,11 +178,35 @@ impl Conversion {
     }
 }
 
-/// Mean of tip minus root, in the unit of the strands.
-pub(crate) fn mean_hang(strands: &Strands) -> Vec3 {
-    let ends = strands.iter().filter_map(|s| Some((s.first()?, s.last()?)));
-    let sum: glam::DVec3 = ends.map(|(root, tip)| tip.as_dvec3() - root.as_dvec3()).sum();
-    (sum / strands.strand_count().max(1) as f64).as_vec3()
+/// Refuses a scale that is not a positive number.
+fn check_scale(file: &Path, options: &ReadOptions) -> Result<()> {
+    match options.scale_m {
+        Some(scale) if !(scale.is_finite() && scale > 0.0) => {
+            Err(Error::refused(file, format!("cannot be read with a scale of {scale}"))
+                .with_hint(SCALE_HINT))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Diameters (m) of the sphere through the roots for which a common unit is accepted.
+const HEADS_M: std::ops::RangeInclusive<f32> = 0.12..=0.28;
+
+/// Diameters (m) for which metres are accepted: a child's head, or the large one of a cartoon.
+const HEADS_IN_METRES: std::ops::RangeInclusive<f32> = 0.09..=0.45;
+
+/// Metres per unit of a file in which a head has this diameter: a common unit if one gives a plausible head, otherwise the
+/// one that gives a usual head, to two digits.
+fn unit_of_head(diameter: f32) -> f32 {
+    if HEADS_IN_METRES.contains(&diameter) {
+        return 1.0;
+    }
+    let common = [0.01, 0.001, 0.0254, 0.1];
+    common.into_iter().find(|unit| HEADS_M.contains(&(diameter * unit))).unwrap_or_else(|| {
+        let exact = f64::from(HEAD_DIAMETER_M / diameter);
+        let digit = 10f64.powf(exact.log10().floor() - 1.0);
+        ((exact / digit).round() * digit) as f32
+    })
 }
 
 fn largest_extent(positions: &[Vec3]) -> f32 {
@@ -227,7 +283,6 @@ mod tests {
             &options,
             &Declared::parse(text),
             &[Vec3::ZERO, Vec3::X * extent],
-            None,
             &mut warnings,
         );
         (conversion.unwrap(), warnings)
@@ -249,8 +304,7 @@ mod tests {
             let mut warnings = Vec::new();
             let (options, declared) = (ReadOptions::default(), Declared::parse(""));
             let file = Path::new("a.obj");
-            let decided =
-                Conversion::decide(file, &options, &declared, positions, None, &mut warnings);
+            let decided = Conversion::decide(file, &options, &declared, positions, &mut warnings);
             (decided.unwrap().scale_m, warnings)
         };
         let body = |size: f32| [Vec3::ZERO, Vec3::X * size, Vec3::Y * size, Vec3::Z * -1e6];
@@ -292,10 +346,46 @@ mod tests {
                 &options,
                 &Declared::default(),
                 &[],
-                None,
                 &mut Vec::new(),
             );
             assert!(result.is_err(), "{scale}");
         }
+    }
+
+    #[test]
+    fn the_roots_of_a_head_give_unit_and_axis_where_the_file_does_not() {
+        use crate::head_of_hair::cap_of_hair;
+        let guess = |strands: &Strands, options: ReadOptions, text: &str| {
+            let mut warnings = Vec::new();
+            let (file, declared) = (Path::new("a.hair"), Declared::parse(text));
+            let decided =
+                Conversion::decide_for_hair(file, &options, &declared, strands, &mut warnings);
+            (decided.unwrap(), warnings)
+        };
+        // Common units are recognised; 3 mm is none of them, and comes back as the unit of a usual head.
+        for (unit, found) in
+            [(1.0, 1.0), (0.01, 0.01), (0.001, 0.001), (0.0254, 0.0254), (0.003, 0.0031)]
+        {
+            let strands = cap_of_hair(0.18 / unit, 400, 0.3 / unit);
+            let (conversion, warnings) = guess(&strands, ReadOptions::default(), "");
+            assert_eq!(conversion.scale_m, found);
+            assert_eq!(warnings.len(), usize::from(unit != 1.0), "{warnings:?}");
+            assert!(
+                warnings
+                    .iter()
+                    .all(|w| w.contains(&found.to_string()) && w.contains("groom.scale"))
+            );
+        }
+        let mut z_up = cap_of_hair(18.0, 400, 30.0);
+        z_up.positions_mut().iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, p.y));
+        let (conversion, warnings) = guess(&z_up, ReadOptions::default(), "");
+        assert_eq!((conversion.scale_m, conversion.up), (0.01, Up::Z));
+        assert!(warnings.len() == 1 && warnings[0].contains("z up"), "{warnings:?}");
+        // The file and the user know better.
+        let (conversion, warnings) = guess(&z_up, ReadOptions::default(), "unit=mm up=y");
+        assert_eq!((conversion.scale_m, conversion.up, warnings.len()), (0.001, Up::Y, 0));
+        let options = ReadOptions { scale_m: Some(0.02), up: None };
+        let (conversion, _) = guess(&z_up, options, "");
+        assert_eq!((conversion.scale_m, conversion.up), (0.02, Up::Z));
     }
 }

@@ -40,6 +40,8 @@ pub struct Studio {
     /// The radii in the picture, if the factor is not 1.
     radius: Vec<f32>,
     body: Option<Arc<Body>>,
+    /// The triangles of the body that are shown.
+    triangles: Vec<[u32; 3]>,
     surface_colors: Option<Vec<Vec3>>,
 }
 
@@ -72,9 +74,10 @@ impl Studio {
             own_colors: keeps_colors(render.hair),
             albedo,
             colors: Vec::new(),
-            hair_width: render.hair_width,
+            hair_width: render.hair_width * built.widening,
             radius: Vec::new(),
             body: render.body.then(|| built.body.clone()),
+            triangles: built.shown_triangles().to_vec(),
             surface_colors: Some(built.surface_colors(look.root_color)),
             look,
         }
@@ -100,6 +103,7 @@ impl Studio {
             own_colors: keeps_colors(render.hair),
             hair_width: render.hair_width,
             radius: Vec::new(),
+            triangles: body.as_ref().map_or_else(Vec::new, |body| body.rest().triangles.clone()),
             body,
             surface_colors: None,
         }
@@ -130,7 +134,7 @@ impl Studio {
         // Pose the body.
         let surface = self.body.as_ref().map(|body| TriangleMesh {
             positions: body.positions_at(time),
-            triangles: body.rest().triangles.clone(),
+            triangles: self.triangles.clone(),
         });
         let normals = surface.as_ref().map(TriangleMesh::vertex_normals).unwrap_or_default();
         let surfaces: Vec<SurfaceView<'_>> = surface

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use coif::body::distance_field;
-use coif::body::{Body, Collider, Shape, TriangleMesh};
+use coif::body::{Body, Collider, TriangleMesh};
 use coif::groom::hair_mesh::FitSettings;
 use coif::groom::{Groom, HairMesh};
 use coif::simulation::{Simulation, Surface, World};
@@ -12,21 +12,23 @@ use coif_io::{ReadOptions, Up};
 use glam::Vec3;
 use thiserror::Error;
 
+use crate::body_file;
 use crate::bust::Bust;
 use crate::creature::Creature;
 use crate::figure::{self, Figure};
 use crate::file::{
-    BodyFile, BodyShape, BodySource, Collide, GroomFile, GroomSource, GroomStyle, Resolution,
-    Scene, UpAxis,
+    BodyShape, BodySource, Collide, FitTo, GroomFile, GroomSource, GroomStyle, Resolution, Scene,
+    UpAxis,
 };
 use crate::girl::Girl;
 use crate::hair_mesh::{self, Filling};
 use crate::hound::Hound;
-use crate::lattice;
 use crate::mesh_figure::FittedMesh;
 use crate::monster::Monster;
-use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
+use crate::motion::until;
+use crate::placing::{self, FAR_ROOT, Place, Placement, Target};
 use crate::style::{self, StyleRequest};
+use crate::suggestion;
 
 /// Errors when building a scene.
 #[derive(Debug, Error)]
@@ -43,15 +45,33 @@ pub enum BuildError {
         /// The error.
         source: coif::Error,
     },
-    /// The body's file has no group of the requested name.
-    #[error("{file}: there is no group '{group}' for hair to grow on")]
-    NoScalp {
+    /// The body's file has no group or material of the requested name.
+    #[error("{file}: there is no group or material '{group}', which body.{key} names")]
+    NoGroup {
         /// The body's file.
         file: String,
+        /// The key that names it.
+        key: &'static str,
         /// The requested group.
         group: String,
-        /// The available groups.
+        /// The available objects, groups and materials.
         groups: Vec<String>,
+    },
+    /// The groups and materials of a key have no triangles.
+    #[error("{file}: the groups and materials that body.{key} names leave no triangle of the body")]
+    EmptyPart {
+        /// The body's file.
+        file: String,
+        /// The key that names them.
+        key: &'static str,
+    },
+    /// The body has no neck where the scene says.
+    #[error("{file}: the body has no neck {what}")]
+    NoNeck {
+        /// The body's file.
+        file: String,
+        /// Where.
+        what: String,
     },
     /// The hair that a style grew on a body from a file is not a valid groom.
     #[error("{file}: the style cannot grow on this body: {source}")]
@@ -86,13 +106,29 @@ impl BuildError {
                 coif::Error::EmptyGroom => Some("the file contains no strands".into()),
                 _ => None,
             },
-            Self::NoScalp { groups, .. } if groups.is_empty() => Some(
-                "the mesh has no groups: put the scalp's faces into a group (OBJ: 'g scalp')"
+            Self::NoGroup { groups, .. } if groups.is_empty() => Some(
+                "the mesh has no groups: put the faces into a group (OBJ: 'g scalp')".into(),
+            ),
+            Self::NoGroup { key, group, groups, .. } => {
+                let names: Vec<&str> = groups.iter().map(String::as_str).collect();
+                let near = suggestion(group.trim_start_matches('!'), &names);
+                let more = groups.len().saturating_sub(MAX_LISTED);
+                let mut list = names[..groups.len() - more].join(", ");
+                if more > 0 {
+                    list += &format!(" and {more} more ('coif inspect' lists them)");
+                }
+                Some(format!(
+                    "{near}set body.{key} to one or more of: {list}; '*' stands for any characters, '!' leaves a name out"
+                ))
+            }
+            Self::EmptyPart { key, .. } => Some(format!(
+                "name something that is not taken away again, or leave out body.{key} for the whole body"
+            )),
+            Self::NoNeck { .. } => Some(
+                "set body.neck_height to a height within the body ('coif inspect' shows its bounds), or body.neck to \
+                 auto, none or a group"
                     .into(),
             ),
-            Self::NoScalp { groups, .. } => {
-                Some(format!("set body.scalp to one of: {}", groups.join(", ")))
-            }
             Self::StyleDoesNotFit { .. } => Some(
                 "remove vertices that lie far away from the rest of the body ('coif inspect' shows its \
                  size), or set body.scale to the length of the file's unit in metres"
@@ -117,6 +153,12 @@ pub struct Built {
     pub body: Arc<Body>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
+    /// How a groom from a file was put on the body.
+    pub placement: Placement,
+    /// By how much pictures draw strands wider, for a groom of which only some strands are simulated.
+    pub widening: f32,
+    /// The triangles of the body that pictures show; all if absent.
+    shown: Option<Arc<[[u32; 3]]>>,
     figure: Option<Arc<dyn Figure>>,
 }
 
@@ -129,20 +171,14 @@ const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 /// Default number of points of a strand grown in a hair mesh from a file.
 const DEFAULT_POINTS: usize = 30;
 
-/// Extent (m) above which a body gets a warning: probably a stray vertex, or another unit of length.
-const LARGE_BODY: f32 = 100.0;
-
 /// Scalp faces with a coordinate beyond this (m) are left out: hair on them would exceed the limit of a groom.
-const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
-
-/// Distance from a root to the body (m) above which there is a warning.
-const FAR_ROOT: f32 = 0.01;
+pub(crate) const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
 
 /// Builds the groom and the body of a scene; relative paths start at `folder`.
 pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
     let mut warnings = scene.warnings.clone();
     // Build the body: mesh, motion and colliders.
-    let (body, figure, scalp) = match &scene.body.source {
+    let (body, figure, file_body) = match &scene.body.source {
         BodySource::BuiltIn(source) => {
             let figure: Arc<dyn Figure> = match source.shape {
                 BodyShape::Creature => Arc::new(Creature),
@@ -152,7 +188,7 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
                 _ => Arc::new(Bust),
             };
             let mesh = figure::mesh(&*figure, source.resolution);
-            let mut colliders = scene_colliders(scene);
+            let mut colliders = body_file::colliders(scene, None);
             if scene.body.collide == Collide::Primitives {
                 let friction = scene.fibre.friction;
                 colliders
@@ -166,10 +202,11 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             (body, Some(figure), None)
         }
         BodySource::File(file) => {
-            let (body, scalp) = body_from_file(scene, file, folder, &mut warnings)?;
-            (body, None, scalp)
+            let loaded = body_file::read(scene, file, folder, &mut warnings)?;
+            (loaded.body.clone(), None, Some(loaded))
         }
     };
+    let (mut placement, mut widening) = (Placement::default(), 1.0);
     // Grow or read the groom, and bind its roots to the body.
     let groom = match &scene.groom {
         GroomSource::Style(source) => {
@@ -179,9 +216,10 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
                 _ => None,
             };
             let mut coarsened = Vec::new();
+            let scalp = file_body.as_ref().and_then(|loaded| loaded.scalp.as_deref());
             let grown = match (&figure, scalp) {
                 (Some(figure), _) => style::groom(&**figure, body.rest(), &request, &mut coarsened),
-                (None, Some(scalp)) => grow_on_mesh(body.rest(), &scalp, &request, &mut coarsened),
+                (None, Some(scalp)) => grow_on_mesh(body.rest(), scalp, &request, &mut coarsened),
                 (None, None) => Ok(None),
             };
             let of = file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
@@ -221,8 +259,22 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             let radius = groom.fibre.radius;
             groom.fibre = scene.fibre;
             groom.fibre.radius = radius;
-            let farthest = groom.bind(body.rest()).map_err(invalid)?;
-            warnings.extend(far_roots(&path, farthest));
+            let fitted = figure.as_ref().filter(|_| source.fit == FitTo::Body);
+            let hairy = fitted.map(|figure| hairy_triangles(&**figure, body.rest()));
+            let of_file = file_body.as_ref().map(|body| match &body.scalp {
+                Some(scalp) => (scalp.as_slice(), Target::Scalp),
+                None => (body.head.as_slice(), Target::Surface),
+            });
+            let of_figure = hairy.as_ref().map(|hairy| (hairy.as_slice(), Target::Scalp));
+            let (fit, target) = of_file.or(of_figure).unwrap_or((&[], Target::Surface));
+            let name = match &scene.body.source {
+                BodySource::File(file) => file.path.clone(),
+                BodySource::BuiltIn(_) => "the built-in body".into(),
+            };
+            let place = Place { mesh: body.rest(), scalp: body.scalp(), fit, target, name };
+            (placement, widening) =
+                placing::place(&mut groom, source, &path, &place, &mut warnings)
+                    .map_err(invalid)?;
             groom.validate().map_err(invalid)?;
             groom
         }
@@ -232,14 +284,31 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
     if scene.model.name() == "hair-mesh" && groom.hair_mesh.is_none() {
         warnings.push(fit_hair_mesh(scene, &mut groom, &body)?);
     }
+    let shown = file_body.and_then(|loaded| loaded.shown);
+    let shown = shown.map(|shown| body.rest().part(&shown).triangles.into());
     Ok(Built {
         scene: scene.clone(),
         groom: Arc::new(groom),
         body: Arc::new(body),
         warnings,
+        placement,
+        widening,
+        shown,
         figure,
     })
 }
+
+/// The triangles of a built-in body that grow hair.
+fn hairy_triangles(figure: &dyn Figure, mesh: &TriangleMesh) -> Vec<u32> {
+    let is_hairy = |t: &u32| {
+        let corners = mesh.corners(*t as usize);
+        corners.iter().all(|&p| figure.hair_density(p) > 0.5)
+    };
+    (0..mesh.triangles.len() as u32).filter(is_hairy).collect()
+}
+
+/// Number of groups that a hint lists.
+const MAX_LISTED: usize = 40;
 
 /// Whether a groom file is a hair mesh.
 fn is_hair_mesh(path: &Path) -> bool {
@@ -259,10 +328,17 @@ fn hair_mesh_from_file(
     let options = ReadOptions { scale_m: source.scale, up: source.up.map(up) };
     let loaded = coif_io::read_hair_mesh(&path, &options)?;
     warnings.extend(loaded.warnings);
+    let moves = [source.rotate, source.translate].iter().any(|v| *v != Vec3::ZERO);
+    if moves || source.fit != FitTo::None {
+        warnings.push(format!(
+            "{}: is a hair mesh, which groom.fit, groom.rotate and groom.translate do not move",
+            path.display()
+        ));
+    }
     let filling = Filling {
-        strands: scene.hair_mesh.strands as usize,
+        strands: source.strands.unwrap_or(scene.hair_mesh.strands) as usize,
         points: source.points.map_or(DEFAULT_POINTS, |n| n as usize),
-        seed: 1,
+        seed: source.seed,
         fibre: scene.fibre,
         look: &scene.hair_mesh,
     };
@@ -329,113 +405,11 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
     }
 }
 
-/// The colliders listed in the scene: planes are fixed in the world, other shapes move with the head.
-fn scene_colliders(scene: &Scene) -> Vec<Collider> {
-    let build = |spec: &crate::file::ColliderSpec| {
-        let mut collider = spec.build(HEAD);
-        if collider.shape == Shape::Plane {
-            collider.bone = GROUND;
-        }
-        collider
-    };
-    scene.body.colliders.iter().map(build).collect()
-}
-
-fn up(axis: UpAxis) -> Up {
+pub(crate) fn up(axis: UpAxis) -> Up {
     match axis {
         UpAxis::Z => Up::Z,
         _ => Up::Y,
     }
-}
-
-/// Reads a body from OBJ files, and selects the triangles of its scalp if the scene names a group.
-fn body_from_file(
-    scene: &Scene,
-    file: &BodyFile,
-    folder: &Path,
-    warnings: &mut Vec<String>,
-) -> Result<(Body, Option<Vec<u32>>), BuildError> {
-    let path = folder.join(&file.path);
-    let options = ReadOptions { scale_m: file.scale, up: file.up.map(up) };
-    let invalid = |source| BuildError::Invalid { what: path.display().to_string(), source };
-    let (first, body) = if file.is_sequence() {
-        let loaded = coif_io::read_mesh_sequence(&path, &options)?;
-        warnings.extend(loaded.warnings);
-        let sequence = loaded.value;
-        let fps = file.fps.map_or(f64::from(scene.time.fps), f64::from);
-        let triangles = sequence.first.mesh.triangles.clone();
-        let body = Body::sampled(triangles, sequence.frames, fps).map_err(invalid)?;
-        (sequence.first, body)
-    } else {
-        let loaded = coif_io::read_mesh(&path, &options)?;
-        warnings.extend(loaded.warnings);
-        let mesh = loaded.value.mesh.clone();
-        // Move the whole mesh like a head whose neck is at the bottom centre of its bounds.
-        let (lo, hi) = mesh.bounds().unwrap_or_default();
-        let below = Vec3::new(0.5 * (lo.x + hi.x), lo.y, 0.5 * (lo.z + hi.z));
-        let pivots = Pivots { neck: below, head: below };
-        let motion = BodyMotion::new(scene.body.motion, scene.body.speed, pivots);
-        let motion = until(Arc::new(motion), scene.body.stop);
-        let on_head = [(HEAD as u16, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)];
-        let weights = vec![on_head; mesh.positions.len()];
-        (loaded.value, Body::skinned(mesh, weights, motion).map_err(invalid)?)
-    };
-    if let Some((lo, hi)) = body.rest().bounds()
-        && (hi - lo).max_element() > LARGE_BODY
-    {
-        warnings.push(format!(
-            "{}: is {:.0} m large, expected a body of a few metres; grids over it keep within {} cells, \
-             so theirs are larger; hint: remove vertices that lie far away from the rest, or set \
-             body.scale to the length of the file's unit in metres",
-            path.display(),
-            (hi - lo).max_element(),
-            lattice::MAX_CUBES
-        ));
-    }
-    if scene.body.colliders.is_empty() && scene.body.collide == Collide::Primitives {
-        warnings.push(format!(
-            "{}: no [[body.collider]] is given, so hair goes through this body; hint: set \
-             body.collide=distance-field",
-            path.display()
-        ));
-    }
-    let body = body.with_colliders(scene_colliders(scene)).map_err(invalid)?;
-    let scalp = match (&scene.groom, &file.scalp) {
-        (GroomSource::Style(_), Some(group)) => {
-            let faces = first.select(group).ok_or_else(|| BuildError::NoScalp {
-                file: path.display().to_string(),
-                group: group.clone(),
-                groups: first.groups.iter().map(|g| g.name.clone()).collect(),
-            })?;
-            Some(within_reach(body.rest(), faces, &path, warnings))
-        }
-        _ => None,
-    };
-    Ok((body, scalp))
-}
-
-/// The triangles of a scalp within [`MAX_SCALP_COORDINATE`], with a warning about those that are left out.
-fn within_reach(
-    mesh: &TriangleMesh,
-    mut scalp: Vec<u32>,
-    path: &Path,
-    warnings: &mut Vec<String>,
-) -> Vec<u32> {
-    let all = scalp.len();
-    scalp.retain(|&t| {
-        let corners = mesh.corners(t as usize);
-        corners.iter().all(|p| p.abs().max_element() <= MAX_SCALP_COORDINATE)
-    });
-    if scalp.len() < all {
-        warnings.push(format!(
-            "{}: {} of the scalp's {all} triangles reach beyond {MAX_SCALP_COORDINATE} m from the origin, and no \
-             hair grows on those; hint: remove vertices that lie far away from the rest of the body, or \
-             set body.scale to the length of the file's unit in metres",
-            path.display(),
-            all - scalp.len()
-        ));
-    }
-    scalp
 }
 
 fn grow_on_mesh(
@@ -479,6 +453,19 @@ impl Built {
         World { surface, ..self.scene.world() }
     }
 
+    /// The triangles of the body that pictures show.
+    pub fn shown_triangles(&self) -> &[[u32; 3]] {
+        self.shown.as_deref().unwrap_or(&self.body.rest().triangles)
+    }
+
+    /// The bounds of the body at rest (m), of what pictures show.
+    fn shown_bounds(&self) -> Option<(Vec3, Vec3)> {
+        let rest = self.body.rest();
+        let Some(shown) = &self.shown else { return rest.bounds() };
+        let mesh = TriangleMesh { positions: rest.positions.clone(), triangles: shown.to_vec() };
+        mesh.bounds_of_triangles()
+    }
+
     /// Linear albedo of the body per vertex: skin, lips, and a scalp tinted by the hair.
     pub fn surface_colors(&self, hair_root_color: Vec3) -> Vec<Vec3> {
         let positions = &self.body.rest().positions;
@@ -495,7 +482,7 @@ impl Built {
         // Leave room for hair to swing: 12 % of its largest extent on each side.
         let swing = Vec3::new(0.12, 0.0, 0.12) * (hi - lo).max_element();
         (lo, hi) = (lo - swing, hi + swing);
-        if let Some((body_lo, body_hi)) = self.body.rest().bounds() {
+        if let Some((body_lo, body_hi)) = self.shown_bounds() {
             let shown = self.figure.as_ref().map_or(0.30, |figure| figure.shown());
             let head = body_hi.y - shown * (body_hi.y - body_lo.y);
             lo.y = lo.y.min(head);
@@ -503,7 +490,11 @@ impl Built {
         }
         // Follow one vertex on top of the body through the motion.
         let positions = &self.body.rest().positions;
-        let top = (0..positions.len()).max_by(|&a, &b| positions[a].y.total_cmp(&positions[b].y));
+        let higher = |a: &usize, b: &usize| positions[*a].y.total_cmp(&positions[*b].y);
+        let top = match &self.shown {
+            Some(shown) => shown.iter().flatten().map(|&v| v as usize).max_by(higher),
+            None => (0..positions.len()).max_by(higher),
+        };
         let (mut up, mut down) = (0.0f32, 0.0f32);
         if let Some(top) = top {
             for frame in 0..self.scene.time.frames.min(2000) {

@@ -3,6 +3,7 @@
 //! Everything built in is made by code from fixed seeds: [`bust`], [`girl`], [`creature`],
 //! [`monster`] and [`hound`] are implicit solids, meshed by [`surface_nets`].
 
+mod body_file;
 mod build;
 pub mod bust;
 pub mod creature;
@@ -19,7 +20,9 @@ pub mod surface_nets;
 
 mod lattice;
 mod mesh_figure;
+mod neck;
 mod parts;
+mod placing;
 mod random;
 mod roots;
 mod skeleton;
@@ -28,4 +31,5 @@ mod suggestion;
 
 pub use build::{BuildError, Built, build};
 pub use file::{Scene, SceneError, builtin};
+pub use placing::{Fit, Placement, Similarity, Snapped};
 pub use suggestion::suggestion;

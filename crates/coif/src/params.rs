@@ -58,6 +58,8 @@ pub enum Kind {
     Ramp,
     /// Any string.
     Text,
+    /// One string or a list of strings.
+    Names,
     /// One of some words.
     Choice {
         /// What is chosen.
@@ -90,6 +92,8 @@ pub enum Value {
     Vector(Vec3),
     /// Of [`Kind::Text`].
     Text(String),
+    /// Of [`Kind::Names`]; at least one.
+    Names(Vec<String>),
     /// Of [`Kind::Choice`] or [`Kind::NameOrColor`].
     Choice(&'static str),
     /// Of [`Kind::Ramp`].
@@ -107,6 +111,13 @@ impl fmt::Display for Value {
             }
             Self::Ramp(ramp) => ramp.fmt(f),
             Self::Text(text) => f.write_str(&string_text(text)),
+            Self::Names(names) => match names.as_slice() {
+                [name] => f.write_str(&string_text(name)),
+                names => {
+                    let names: Vec<String> = names.iter().map(|name| string_text(name)).collect();
+                    write!(f, "[{}]", names.join(", "))
+                }
+            },
             Self::Choice(word) => write!(f, "\"{word}\""),
         }
     }
@@ -176,6 +187,7 @@ impl Param {
             (Kind::Vector, Value::Vector(v)) => v.to_array().into_iter().all(within),
             (Kind::Ramp, Value::Ramp(ramp)) => ramp.values().all(within),
             (Kind::Text, Value::Text(_)) => true,
+            (Kind::Names, Value::Names(names)) => !names.is_empty(),
             (Kind::NameOrColor { .. }, Value::Vector(v)) => v.to_array().into_iter().all(within),
             (Kind::Choice { names, .. } | Kind::NameOrColor { names, .. }, Value::Choice(word)) => {
                 names.contains(word)
@@ -192,6 +204,7 @@ impl Param {
             Kind::Vector => format!("three numbers from {min} to {max}{unit}"),
             Kind::Switch => "true or false".into(),
             Kind::Text => "a string".into(),
+            Kind::Names => "a string or a list of strings".into(),
             Kind::Choice { names, .. } => format!("one of {}", names.join(", ")),
             Kind::NameOrColor { names, .. } => {
                 format!("one of {}, or three numbers from {min} to {max}", names.join(", "))

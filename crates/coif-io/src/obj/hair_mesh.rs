@@ -58,7 +58,7 @@ pub fn parse_hair_mesh(
     // Keep the numbers of vertices, but let only those of polygons decide the unit.
     let on_polygons: Vec<Vec3> = parsed.corners.iter().map(|&v| positions[v as usize]).collect();
     let conversion =
-        Conversion::decide(file, options, &parsed.declared, &on_polygons, None, &mut warnings)?;
+        Conversion::decide(file, options, &parsed.declared, &on_polygons, &mut warnings)?;
     convert(file, &conversion, &mut positions)?;
     let in_group = |word: &str| {
         let mut inside = vec![false; parsed.face_ends.len()];

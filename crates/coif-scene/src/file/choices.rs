@@ -91,6 +91,17 @@ choice! {
 }
 
 choice! {
+    /// What a groom from a file is fitted to.
+    FitTo, "fit" {
+        /// Nothing: the groom stays where it is.
+        #[default]
+        None = "none",
+        /// The scalp, or the head, of the body.
+        Body = "body",
+    }
+}
+
+choice! {
     /// How fine a hair mesh is.
     Resolution, "resolution" {
         /// A few hundred vertices, for games.

@@ -27,7 +27,7 @@ mod tree;
 mod write;
 
 pub use choices::{
-    BodyShape, Collide, ColliderKind, HairPreset, HairShadows, Motion, PLANNED_CONTACTS,
+    BodyShape, Collide, ColliderKind, FitTo, HairPreset, HairShadows, Motion, PLANNED_CONTACTS,
     Resolution, Shading, Style, UpAxis, View,
 };
 pub use collider::{ColliderShape, ColliderSpec};

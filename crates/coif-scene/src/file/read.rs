@@ -388,8 +388,8 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
         Err(sources.error(span, problem).with_hint(hint))
     };
     if style.is_some() && file.scalp.is_none() {
-        let hint = "a style needs a scalp to grow on: add scalp = \"NAME\", the OBJ group of the \
-                    scalp, to [body], or give a groom file";
+        let hint = "a style needs a scalp to grow on: add scalp = \"NAME\", the OBJ group or \
+                    material of the scalp, to [body], or give a groom file";
         return missing("body.file", "file", "'scalp' to grow a style on it", hint);
     }
     if file.fps.is_some() && !file.is_sequence() {

@@ -12,7 +12,8 @@ use coif_io::SequenceName;
 use glam::Vec3;
 
 use super::choices::{
-    BodyShape, Collide, HairPreset, HairShadows, Motion, Resolution, Shading, Style, UpAxis, View,
+    BodyShape, Collide, FitTo, HairPreset, HairShadows, Motion, Resolution, Shading, Style, UpAxis,
+    View,
 };
 use super::collider::ColliderSpec;
 use super::either::either;
@@ -115,13 +116,13 @@ parameters! {
     pub struct GroomStyle of "groom" {
         /// A built-in hairstyle.
         style: Style = Style::default();
-        /// Number of strands.
-        strands: u32 = 10_000, "", 1..=200_000;
+        /// Number of strands; of a file, so many are chosen evenly, and pictures draw them wider.
+        strands: u32 = 10_000, "", 1..=200_000, absent: "of a file: all";
         /// Points per strand; strands of a file are resampled.
         points: u32 = 30, "", 2..=200, absent: "of a file: its own";
         /// Points of all strands together, 2 to 200 on each; longer strands get more. Replaces 'points'.
         particles: Option<u32> = None, "", 2..=40_000_000, absent: "'points' on every strand";
-        /// Seed of the random numbers of the style.
+        /// Seed of the random numbers of the style, and of the choice of strands.
         seed: u64 = 1, "", 0..=i64::MAX;
         /// Length of the longest strands; scales the style.
         length: Option<f32> = None, "m", 0.002..=3.0, absent: "the style's own";
@@ -163,12 +164,24 @@ parameters! {
     pub struct GroomFile of "groom" {
         /// A groom file, relative to the folder of the scene file.
         path as "file": String = String::new(), absent: "a built-in style";
+        /// Number of strands, chosen evenly over the scalp.
+        strands: Option<u32> = None, "", 1..=200_000, absent: "all";
         /// Points per strand.
         points: Option<u32> = None, "", 2..=200, absent: "its own";
+        /// Seed of the choice of strands.
+        seed: u64 = 1, "", 0..=i64::MAX;
         /// Length of the file's unit: 0.01 for centimetres.
-        scale: Option<f32> = None, "m", 1e-6..=1000.0, absent: "as the file says, else 1";
+        scale: Option<f32> = None, "m", 1e-6..=1000.0, absent: "as the file says, else a guess";
         /// The axis of the file that points up.
-        up: Option<UpAxis> = None, absent: "as the file says, else y";
+        up: Option<UpAxis> = None, absent: "as the file says, else a guess";
+        /// Rotation about the x, then the y, then the z axis through the middle of the roots, before 'fit'.
+        rotate: Vec3 = Vec3::ZERO, "degrees", -360.0..=360.0;
+        /// Whether the roots are put on the body by rotation, translation and scale: on body.scalp, or on its head.
+        fit: FitTo = FitTo::default();
+        /// Displacement, after 'scale', 'up', 'rotate' and 'fit'.
+        translate: Vec3 = Vec3::ZERO, "m", -1000.0..=1000.0;
+        /// Strands whose roots are within this distance of the body are moved onto it as a whole; 0 moves none.
+        snap: f32 = 0.01, "m", 0.0..=1.0;
     }
 }
 
@@ -253,8 +266,18 @@ parameters! {
         path as "file": String = String::new(), absent: "a built-in body";
         /// Samples per second of a sequence of meshes.
         fps: Option<f32> = None, "1/s", 1.0..=1000.0, absent: "one sample per frame";
-        /// The OBJ group on which a style grows.
-        scalp: Option<String> = None, absent: "hair comes from a file";
+        /// OBJ groups, objects or materials that hair grows on; 'hair*' stands for all that begin with it, '!eyes' leaves
+        /// one out.
+        scalp: Option<Vec<String>> = None, absent: "what 'show' names; a style needs it";
+        /// Groups, objects or materials that pictures show, such as '!helper*' for all but the helpers.
+        show: Option<Vec<String>> = None, absent: "all";
+        /// Groups, objects or materials that hair collides with when it collides with the surface of the body (collide).
+        collide_with: Option<Vec<String>> = None, absent: "all";
+        /// Where built-in motions turn the head: at the narrowest place between head and shoulders (auto), nowhere, so that
+        /// everything turns (none), or at a group.
+        neck: String = "auto".into();
+        /// Height of the neck, in place of 'neck'.
+        neck_height: Option<f32> = None, "m", -1000.0..=1000.0, absent: "as 'neck' says";
         /// Length of the file's unit: 0.01 for centimetres.
         scale: Option<f32> = None, "m", 1e-6..=1000.0, absent: "1";
         /// The axis of the file that points up.

@@ -153,6 +153,8 @@ pub enum Values {
     Bool,
     /// Any string.
     Text,
+    /// One string, or a list of strings.
+    Names,
     /// One of several names; `planned` ones are known, but not available yet.
     Choice { names: &'static [&'static str], planned: &'static [&'static str] },
     /// One of several names, or a colour: three numbers from 0 to 1.
@@ -175,6 +177,7 @@ impl<T> Key<T> {
                 params::Kind::Ramp => Values::Ramp { min, max },
                 params::Kind::Vector => Values::Vector { min, max },
                 params::Kind::Text => Values::Text,
+                params::Kind::Names => Values::Names,
                 params::Kind::Choice { names, planned, .. } => Values::Choice { names, planned },
                 params::Kind::NameOrColor { names, .. } => Values::NameOrColor { names },
                 _ => Values::Bool,
@@ -248,6 +251,7 @@ impl Reader<'_> {
             params::Kind::Ramp => params::Value::Ramp(self.ramp(node, min, max)?),
             params::Kind::Vector => params::Value::Vector(self.vector(node, min, max)?),
             params::Kind::Text => params::Value::Text(self.string(node, "a string")?.into()),
+            params::Kind::Names => params::Value::Names(self.names(node)?),
             params::Kind::NameOrColor { .. } if matches!(node.value, Value::Array(_)) => {
                 params::Value::Vector(self.vector(node, min, max)?)
             }
@@ -348,6 +352,21 @@ impl Reader<'_> {
                 let plain = !matches!(node.value, Value::Array(_) | Value::Table(_));
                 Err(if plain { error.with_hint("put it in quotes") } else { error })
             }
+        }
+    }
+
+    fn names(&self, node: &Node) -> Result<Vec<String>, SceneError> {
+        const EXPECTED: &str = "a string or a list of strings";
+        match &node.value {
+            Value::Array(items) if items.is_empty() => {
+                let problem = self.type_problem(EXPECTED, "an empty list");
+                let hint = format!("name something, or leave out '{}'", self.name);
+                Err(self.sources.error(node.span, problem).with_hint(hint))
+            }
+            Value::Array(items) => {
+                items.iter().map(|item| Ok(self.string(item, EXPECTED)?.to_owned())).collect()
+            }
+            _ => Ok(vec![self.string(node, EXPECTED)?.to_owned()]),
         }
     }
 

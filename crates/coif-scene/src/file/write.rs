@@ -10,7 +10,7 @@ use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, CONTACT_TABLES, ContactTable, SECTIONS};
 use super::read::joined;
-use super::scene::{GroomSource, GroomStyle, Scene};
+use super::scene::{BodyFile, BodySource, GroomFile, GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Needs, Section, Values};
 
 /// Column at which comments start in a written scene file (characters).
@@ -74,7 +74,7 @@ fn write_keys<T>(out: &mut String, section: &Section<T>, from: &T) {
 /// Unit, limits and meaning in one line.
 fn comment<T>(key: &Key<T>) -> String {
     let limits = match key.values() {
-        Values::Text => String::new(),
+        Values::Text | Values::Names => String::new(),
         values => range_text(values),
     };
     let facts: Vec<&str> =
@@ -96,7 +96,7 @@ fn range_text(values: Values) -> String {
         }
         Values::Vector { min, max } => format!("each {} to {}", f64_text(min), f64_text(max)),
         Values::Bool => "true or false".into(),
-        Values::Text => String::new(),
+        Values::Text | Values::Names => String::new(),
         Values::Choice { names, .. } => names.join(", "),
         Values::NameOrColor { names } => format!("{} or [r, g, b]", names.join(", ")),
     }
@@ -110,6 +110,7 @@ fn type_text(values: Values) -> &'static str {
         Values::Vector { .. } => "3 numbers",
         Values::Bool => "boolean",
         Values::Text => "string",
+        Values::Names => "string or list",
         Values::Choice { .. } => "name",
         Values::NameOrColor { .. } => "name or 3 numbers",
     }
@@ -132,8 +133,14 @@ pub fn keys() -> Vec<KeyInfo> {
         all_on.body.collide = Collide::DistanceField;
         all_on.groom =
             GroomSource::Style(GroomStyle { style: Style::Strips, ..GroomStyle::default() });
+        let mut of_files =
+            Scene { groom: GroomSource::File(GroomFile::default()), ..Scene::default() };
+        of_files.body.source = BodySource::File(BodyFile::default());
         all.extend(section.keys.iter().map(|key| {
+            // A file has no default name.
+            let of_file = || key.value_text(&of_files).filter(|_| key.name != "file");
             let default = key.value_text(&defaults).or_else(|| key.value_text(&all_on));
+            let default = default.or_else(of_file);
             info(section.path, key, default)
         }));
         if section.path == "body" {

@@ -5,6 +5,7 @@ mod docs_reference;
 mod fitted_any_groom;
 mod fitted_hair_mesh;
 mod hair_mesh_rest;
+mod placing;
 mod scene_file;
 mod scene_file_contact;
 mod scene_file_keys;

@@ -53,6 +53,9 @@ fn value(values: Values) -> BoxedStrategy<String> {
         }
         Values::Bool => any::<bool>().prop_map(|v| v.to_string()).boxed(),
         Values::Text => text().prop_map(|v| string_text(&v)).boxed(),
+        Values::Names => {
+            vec(text(), 1..4).prop_map(|v| params::Value::Names(v).to_string()).boxed()
+        }
         Values::Choice { names, .. } => select(names).prop_map(string_text).boxed(),
         Values::NameOrColor { names } => prop_oneof![
             select(names).prop_map(string_text),

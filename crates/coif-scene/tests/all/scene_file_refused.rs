@@ -159,11 +159,11 @@ fn contradictions_are_refused() {
         "remove one of 'style' and 'file'",
     );
     check(
-        "[groom]\nstrands = 5\nfile = 'a.abc'",
+        "[groom]\nlength = 0.5\nfile = 'a.abc'",
         2,
         1,
-        "'strands' in [groom] cannot be used together with 'file'",
-        "'strands' belongs to 'style'",
+        "'length' in [groom] cannot be used together with 'file'",
+        "'length' belongs to 'style'",
     );
     check(
         "[groom]\nscale = 0.01",

@@ -41,6 +41,7 @@ fn set_replaces_the_alternative_of_the_scene() {
     let scene = read_with(style, &["groom.file=/a/b.abc"]).unwrap();
     let GroomSource::File(groom) = &scene.groom else { panic!("{scene:?}") };
     assert_eq!((groom.path.as_str(), groom.points), ("/a/b.abc", None));
+    assert_eq!((groom.strands, groom.seed), (None, 1), "those of the style are dropped with it");
     for sets in [["groom.points=8", "groom.file=b.abc"], ["groom.file=b.abc", "groom.points=8"]] {
         let scene = read_with(style, &sets).unwrap();
         let GroomSource::File(groom) = &scene.groom else { panic!("{scene:?}") };
@@ -98,7 +99,7 @@ fn errors_of_set_point_at_its_text() {
     // A contradiction within the command line is not resolved.
     let error = refused_with("", &["groom.file=a.abc", "groom.style=bob"]);
     assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
-    let error = refused_with("[groom]\nfile = 'a.abc'", &["groom.strands=5"]);
-    assert_eq!(error.to_string(), "'strands' in [groom] cannot be used together with 'file'");
+    let error = refused_with("[groom]\nfile = 'a.abc'", &["groom.length=0.5"]);
+    assert_eq!(error.to_string(), "'length' in [groom] cannot be used together with 'file'");
     assert!(error.place().is_set);
 }

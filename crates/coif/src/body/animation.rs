@@ -50,6 +50,10 @@ pub struct Body {
     rest: TriangleMesh,
     deformation: Deformation,
     colliders: Vec<Collider>,
+    /// Triangles that hair grows on; all of them if absent.
+    scalp: Option<Arc<[u32]>>,
+    /// Triangles that hair collides with in a distance field; all of them if absent.
+    solid: Option<Arc<[[u32; 3]]>>,
     /// Per collider of a sampled body: the vertices whose rigid motion it follows, [`ANCHORS`] at most.
     anchors: Vec<Vec<usize>>,
 }
@@ -120,6 +124,8 @@ impl Body {
             rest,
             deformation: Deformation::Skinned { weights, motion },
             colliders: Vec::new(),
+            scalp: None,
+            solid: None,
             anchors: Vec::new(),
         })
     }
@@ -153,6 +159,8 @@ impl Body {
             rest,
             deformation: Deformation::Sampled { frames: Arc::new(frames), fps },
             colliders: Vec::new(),
+            scalp: None,
+            solid: None,
             anchors: Vec::new(),
         })
     }
@@ -184,6 +192,48 @@ impl Body {
         self.colliders.clear();
         self.colliders.extend_from_slice(colliders);
         Ok(())
+    }
+
+    /// Limits hair to some triangles: roots that the simulation binds itself (of strips and of columns of hair meshes)
+    /// are bound to these only.
+    pub fn with_scalp(mut self, triangles: &[u32]) -> Result<Self> {
+        self.named(triangles)?;
+        self.scalp = Some(triangles.into());
+        Ok(self)
+    }
+
+    /// Limits the collision of hair with the body's distance field to some triangles.
+    pub fn with_solid(mut self, triangles: &[u32]) -> Result<Self> {
+        self.solid = Some(self.named(triangles)?.into());
+        Ok(self)
+    }
+
+    /// Triangles given by index; an error if one does not exist, or if there is none.
+    fn named(&self, triangles: &[u32]) -> Result<Vec<[u32; 3]>> {
+        if triangles.is_empty() {
+            return Err(Error::NoTriangles);
+        }
+        let of = |&t: &u32| self.rest.triangles.get(t as usize).copied();
+        triangles
+            .iter()
+            .map(|t| {
+                of(t).ok_or(Error::OutOfRange {
+                    name: "triangle of the body".into(),
+                    value: f64::from(*t),
+                    expected: "a triangle of the mesh",
+                })
+            })
+            .collect()
+    }
+
+    /// The triangles that hair grows on, if they are limited.
+    pub fn scalp(&self) -> Option<&[u32]> {
+        self.scalp.as_deref()
+    }
+
+    /// The triangles of the distance field that hair collides with.
+    pub fn solid(&self) -> &[[u32; 3]] {
+        self.solid.as_deref().unwrap_or(&self.rest.triangles)
     }
 
     /// The mesh in its rest shape.

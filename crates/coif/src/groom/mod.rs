@@ -4,6 +4,7 @@
 
 mod fibre;
 pub mod hair_mesh;
+mod pick;
 mod resample;
 mod roots;
 mod strands;

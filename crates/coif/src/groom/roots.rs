@@ -51,6 +51,19 @@ impl RootBinding {
         Ok(places.map(bind).collect())
     }
 
+    /// As [`Self::nearest`], on some triangles of the mesh only; on all if `triangles` is absent.
+    pub fn nearest_on(
+        mesh: &TriangleMesh,
+        triangles: Option<&[u32]>,
+        places: impl Iterator<Item = Vec3>,
+    ) -> Result<Vec<Self>> {
+        let Some(triangles) = triangles else { return Self::nearest(mesh, places) };
+        let part = mesh.part(triangles);
+        let mut roots = Self::nearest(&part, places)?;
+        roots.iter_mut().for_each(|root| root.triangle = triangles[root.triangle as usize]);
+        Ok(roots)
+    }
+
     /// The largest distance (m) between a root and the surface.
     pub fn farthest(roots: &[Self]) -> f32 {
         roots.iter().map(|root| root.offset.length()).fold(0.0, f32::max)
@@ -72,13 +85,19 @@ impl Groom {
     /// Returns the largest distance (m) between a root and the surface: a large one indicates a groom for
     /// another body or in another unit.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
+        self.bind_on(mesh, None)
+    }
+
+    /// As [`Groom::bind`], to some triangles of the mesh only; to all if `triangles` is absent.
+    pub fn bind_on(&mut self, mesh: &TriangleMesh, triangles: Option<&[u32]>) -> Result<f32> {
         for (s, strand) in self.strands.iter().enumerate() {
             let root = strand.first().ok_or(Error::ShortStrand { strand: s, points: 0 })?;
             if !root.is_finite() {
                 return Err(Error::NotFinite { strand: s, point: 0, what: "position" });
             }
         }
-        self.roots = RootBinding::nearest(mesh, self.strands.iter().map(|strand| strand[0]))?;
+        let places = self.strands.iter().map(|strand| strand[0]);
+        self.roots = RootBinding::nearest_on(mesh, triangles, places)?;
         Ok(RootBinding::farthest(&self.roots))
     }
 }

@@ -2,7 +2,7 @@
 
 /// Replaces `rhs` by the solution of a symmetric positive definite system. The matrix, in row-major order,
 /// is replaced by its Cholesky factor. Returns whether it was positive definite.
-pub(crate) fn solve_positive_definite(matrix: &mut [f64], rhs: &mut [f64]) -> bool {
+pub fn solve_positive_definite(matrix: &mut [f64], rhs: &mut [f64]) -> bool {
     let n = rhs.len();
     for i in 0..n {
         for j in 0..=i {

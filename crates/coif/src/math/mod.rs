@@ -6,7 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod close_chain;
 mod closest_triangle;
 mod conjugate_gradient;
-pub(crate) mod dense;
+pub mod dense;
 mod fit;
 mod frames;
 pub(crate) mod group;

@@ -69,6 +69,19 @@ impl TriangleMesh {
         normals
     }
 
+    /// Some triangles of the mesh, with all of its vertices.
+    pub fn part(&self, triangles: &[u32]) -> Self {
+        let triangles = triangles.iter().map(|&t| self.triangles[t as usize]).collect();
+        Self { positions: self.positions.clone(), triangles }
+    }
+
+    /// Smallest and largest coordinates (m) of the corners of the triangles, or `None` without triangles.
+    pub fn bounds_of_triangles(&self) -> Option<(Vec3, Vec3)> {
+        let mut corners = self.triangles.iter().flatten().map(|&v| self.positions[v as usize]);
+        let first = corners.next()?;
+        Some(corners.fold((first, first), |(lo, hi), p| (lo.min(p), hi.max(p))))
+    }
+
     /// Smallest and largest coordinates (m), or `None` without vertices.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let first = *self.positions.first()?;

@@ -41,6 +41,7 @@ field!(u32, Count, |v: &u32| u64::from(*v), |v: &u64| u32::try_from(*v).ok());
 field!(u64, Count, |v: &u64| *v, |v: &u64| Some(*v));
 field!(usize, Count, |v: &usize| *v as u64, |v: &u64| usize::try_from(*v).ok());
 field!(String, Text, String::clone, |v: &String| Some(v.clone()));
+field!(Vec<String>, Names, Vec::clone, |v: &Vec<String>| Some(v.clone()));
 
 /// An optional parameter.
 impl<T: Field> Field for Option<T> {

@@ -171,7 +171,8 @@ impl Simulation {
         let roots = Roots::new(&groom.roots, &body)?;
         // Strips and columns of hair meshes grow on the scalp themselves, wherever strands are.
         let bind = |places: Vec<Vec3>| {
-            Roots::new(&RootBinding::nearest(body.rest(), places.into_iter())?, &body)
+            let places = places.into_iter();
+            Roots::new(&RootBinding::nearest_on(body.rest(), body.scalp(), places)?, &body)
         };
         let primitives = model.carrier().map(|carrier| bind(carrier.root_places())).transpose()?;
         let (name, can) = (model.name(), model.capabilities());

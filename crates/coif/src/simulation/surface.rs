@@ -49,7 +49,7 @@ pub(super) struct SurfaceField {
 impl SurfaceField {
     /// With the field at the start of each step, if `in_substeps`.
     pub(super) fn new(body: &Body, settings: &Surface, in_substeps: bool) -> Result<Self> {
-        let field = || DistanceField::new(&body.rest().triangles, &settings.field);
+        let field = || DistanceField::new(body.solid(), &settings.field);
         Ok(Self {
             field: field()?,
             start: in_substeps.then(field).transpose()?,

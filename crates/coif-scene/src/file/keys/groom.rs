@@ -58,19 +58,22 @@ const EITHER: Table = Table {
     },
 };
 
+/// The keys that a style and a file have.
+pub(super) const SHARED: &[&str] = &["strands", "points", "seed"];
+
 pub(super) fn keys() -> Vec<Key<Scene>> {
     // The path decides between file and style, so it is read first.
     let (path, of_file): (Vec<_>, Vec<_>) =
         of_params(FILE).into_iter().partition(|key| key.name == "file");
     let styles = of_params(STYLE).into_iter().map(|key| match key.kind {
-        Kind::Param(param, _) if param.name == "points" => {
+        Kind::Param(param, _) if SHARED.contains(&param.name) => {
             Key { kind: Kind::Param(param, EITHER), ..key }
         }
         _ => key.without("file"),
     });
     let strips = of_params(STRIPS).into_iter();
     let strips = strips.map(|key| key.with_word("style", Style::Strips.name()));
-    let of_file = of_file.into_iter().filter(|key| key.name != "points");
+    let of_file = of_file.into_iter().filter(|key| !SHARED.contains(&key.name));
     let of_file = of_file.map(|key| key.with("file"));
     path.into_iter().chain(styles).chain(strips).chain(of_file).collect()
 }

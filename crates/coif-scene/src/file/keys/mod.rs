@@ -147,7 +147,7 @@ pub(crate) const RENAMED: &[(&str, &str, &str)] = &[
 
 /// All pairs of keys that replace each other.
 pub(crate) const ALTERNATIVES: &[Alternative] = &[
-    Alternative { table: "groom", one: "file", other: "style", shared: &["points"] },
+    Alternative { table: "groom", one: "file", other: "style", shared: groom::SHARED },
     Alternative { table: "groom", one: "particles", other: "points", shared: &[] },
     Alternative { table: "body", one: "file", other: "shape", shared: &[] },
     Alternative { table: "render", one: "hair_color", other: "hair", shared: &[] },
