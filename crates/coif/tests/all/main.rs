@@ -5,6 +5,7 @@ mod change;
 mod contact_volume;
 mod distance_field;
 mod drive;
+mod ends;
 mod every_model;
 mod examples;
 mod health;

@@ -12,16 +12,17 @@ use glam::{Mat3, Quat, Vec3};
 use super::ageing::Ages;
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
+use super::free;
 use super::pins::Pin;
 use super::resting::{self, MEMORY};
 use super::style::{RestShape, Tie};
-use super::{MAX_STEPS, Pass, Settings};
+use super::{Ends, MAX_STEPS, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
-use crate::model::Environment;
+use crate::model::{Environment, PinReport};
 use crate::params::Ramp;
 
 /// The state of all strands, or of the strands of some blocks.
@@ -77,6 +78,9 @@ impl<'a> Rows<'a> {
             }
         }
         frames::reset_lane(self.frame, l);
+        if block.is_free && !self.frame.is_empty() {
+            free::set_rotation(self.frame, l, world_from_rest.rotation);
+        }
     }
 
     /// Moves a lane rigidly; velocities turn with it.
@@ -188,6 +192,8 @@ pub(super) struct Block {
     pub(super) last_embedded: [f32; LANES],
     /// Largest number of embedded points in a lane.
     pub(super) max_embedded: usize,
+    /// Whether the two implicit passes move it as free strands (`free.rs`).
+    pub(super) is_free: bool,
 
     /// Whether the strands have equally many points and each has segments of nearly equal length.
     pub(super) even: bool,
@@ -231,6 +237,8 @@ pub(super) struct Block {
     pub(super) ages: Ages,
     /// Points that are pinned, by lane and then by row.
     pub(super) pins: Vec<Pin>,
+    /// Tips that are held, in the last step.
+    pub(super) tips: PinReport,
     /// Outcomes of the last steps.
     pub(super) outcome: [Outcome; MAX_STEPS],
 }
@@ -280,7 +288,8 @@ impl Block {
             points,
             last: std::array::from_fn(|l| (count(in_lane(l)) - 1) as f32),
             last_embedded: [0.0; LANES],
-            max_embedded: 1,
+            max_embedded: 0,
+            is_free: settings.is_free(),
             even,
             length: LineAligned::zeros(points * LANES),
             reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
@@ -298,7 +307,8 @@ impl Block {
             wind: [0.0; VECTOR],
             without_pose: 0,
             ages: Ages::default(),
-            pins: Vec::new(),
+            pins: Vec::with_capacity(if settings.holds_tips() { LANES } else { 0 }),
+            tips: PinReport::default(),
             outcome: [Outcome::default(); MAX_STEPS],
         };
         for l in 0..LANES {
@@ -306,7 +316,9 @@ impl Block {
             let line = groom.strands.strand(s);
             let last = line.len() - 1;
             let embedded = (groom.embedded[s] as usize).clamp(1, last);
-            block.last_embedded[l] = (embedded - 1) as f32;
+            // The scalp carries no point of a free strand.
+            let embedded = if settings.ends == Ends::Free { 0 } else { embedded };
+            block.last_embedded[l] = embedded as f32 - 1.0;
             block.max_embedded = block.max_embedded.max(embedded);
             // Continue straight beyond the tip.
             let step = line[last] - line[last - 1];
@@ -373,7 +385,7 @@ impl Block {
         self.depth.fill(0.0);
         for l in 0..self.lanes {
             let root = &world_from_rest[self.strands[l] as usize];
-            for i in self.last_embedded[l] as usize + 1..=self.last[l] as usize {
+            for i in (self.last_embedded[l] + 1.0) as usize..=self.last[l] as usize {
                 let depth = obstacles.depth_at(root.point(lane(&self.rest, i, l)));
                 self.depth[i * LANES + l] = depth;
                 count += u64::from(depth > 0.0);

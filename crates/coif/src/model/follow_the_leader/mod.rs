@@ -16,12 +16,14 @@
 mod ageing;
 mod articulated;
 mod block;
+mod both_ends;
 mod checkpoint;
 mod collider;
 mod contact;
 #[cfg(test)]
 mod energy_tests;
 mod frames;
+mod free;
 mod joint;
 mod lend;
 mod near;
@@ -46,7 +48,7 @@ use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
 use super::strand_lanes::Rows as LaneRows;
-use super::{Capabilities, Environment, Model, ModelSettings, StepReport, StrandLanes};
+use super::{Capabilities, Environment, Model, ModelSettings, PinReport, StepReport, StrandLanes};
 use crate::contact::Lender;
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch_whole};
@@ -167,9 +169,19 @@ impl Settings {
         Self { backward: false, ..Self::limp() }
     }
 
-    /// Checks the additional limits of the one-way pass and of ends other than the root.
+    /// Whether the two implicit passes hold the tips too.
+    fn holds_tips(&self) -> bool {
+        self.backward && matches!(self.ends, Ends::Both | Ends::BothEvenly)
+    }
+
+    /// Whether the two implicit passes move free strands.
+    fn is_free(&self) -> bool {
+        self.backward && self.ends == Ends::Free
+    }
+
+    /// Checks the additional limits of the one-way pass.
     fn check_one_way(&self, groom: &Groom) -> Result<()> {
-        if !(self.backward && self.ends == Ends::Root || self.is_tied_evenly()) {
+        if !(self.backward || self.is_tied_evenly()) {
             return Err(Error::OneWayRamp);
         }
         if self.backward {
@@ -229,6 +241,8 @@ struct Pass {
     /// Smallest fraction of its velocity that a point keeps in the air.
     min_carried_on: f32,
     ends: Ends,
+    /// Whether tips are held by the two implicit passes (`both_ends.rs`).
+    holds_tips: bool,
     backward: bool,
     /// Fraction of its depth at the start that a point may still be inside of the body.
     still_inside: f32,
@@ -238,6 +252,12 @@ struct Pass {
 }
 
 impl Pass {
+    /// Whether the two implicit passes move free strands (`free.rs`).
+    #[inline(always)]
+    fn is_free(&self) -> bool {
+        self.ends == Ends::Free
+    }
+
     fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
         let carried_on = |damping: f32| 1.0 / (1.0 + damping * dt);
         Self {
@@ -248,10 +268,16 @@ impl Pass {
             tie: Tie::at(settings, 0.0, dt),
             min_carried_on: settings.damping.values().map(carried_on).fold(1.0, f32::min),
             ends: settings.ends,
+            holds_tips: settings.holds_tips(),
             backward: settings.backward,
             still_inside: 0.0,
             restitution: settings.restitution,
-            settling_time: settings.settling_time,
+            // Contacts of free strands do not age: no scalp says whether they rest.
+            settling_time: if settings.ends == Ends::Free {
+                f32::INFINITY
+            } else {
+                settings.settling_time
+            },
         }
     }
 }
@@ -487,7 +513,7 @@ fn advance(
     next: Upcoming<'_>,
 ) -> Outcome {
     use one_way::step_block;
-    if pass.ends != Ends::Root {
+    if pass.ends != Ends::Root && !pass.backward {
         return dispatch!(level,
             simd => other_ends::step_block(simd, block, rows, pass, obstacles, scratch));
     }
@@ -509,7 +535,7 @@ impl Model for FollowTheLeader {
 
     fn capabilities(&self) -> Capabilities {
         let Settings { ends, backward, .. } = self.settings;
-        let pins = CAPABILITIES.pins.filter(|_| backward && ends == Ends::Root);
+        let pins = CAPABILITIES.pins.filter(|_| backward && ends != Ends::Free);
         Capabilities { pins, ..CAPABILITIES }
     }
 
@@ -533,19 +559,33 @@ impl Model for FollowTheLeader {
                 for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
                     let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
                     dispatch!(level, simd => block.load_roots(simd, env, rows.position));
-                    block.load_pins(env, rows.contact, step.pass.dt);
                     let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
+                    block.load_pins(env, mine.contact, &step.pass, &obstacles);
+                    if step.pass.backward && step.pass.is_free() {
+                        let (x, v) = (&*mine.position, &*mine.velocity);
+                        block.load_free_frames(x, v, mine.frame, &step.pass);
+                    }
                     let mut outcome =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     outcome.broken |= block.without_pose;
                     if !block.pins.is_empty() {
                         block.hold_pins(&mut rows, step.pass.dt);
                     }
+                    if step.pass.holds_tips {
+                        block.tips = block.report_tips(rows.position);
+                    }
                     if step.pass.backward {
                         block.age_contacts(&outcome, &step.pass);
                     }
                     for lane in lanes_of(outcome.broken) {
-                        rows.reset_lane(block, lane, &block.root_of(lane));
+                        let mut root = block.root_of(lane);
+                        if step.pass.is_free() {
+                            // Put it back on the scalp.
+                            let pose = env.world_from_rest[block.strands[lane] as usize];
+                            root = if pose.is_finite() { pose } else { RigidTransform::IDENTITY };
+                            block.set_root(lane, &root);
+                        }
+                        rows.reset_lane(block, lane, &root);
                         block.forget_pins(lane);
                         block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
@@ -560,6 +600,8 @@ impl Model for FollowTheLeader {
             }
         }
         self.prepared = prepared;
+        report.ends = PinReport::default();
+        self.blocks.iter().for_each(|block| report.ends.merge(&block.tips));
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
@@ -576,11 +618,15 @@ impl Model for FollowTheLeader {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        let is_free = self.settings.is_free();
         self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
                 let motion = to[strand] * from[strand].inverse();
                 rows.carry_lane(block, lane, &motion);
+                if is_free {
+                    free::turn(rows.frame, lane, motion.rotation);
+                }
                 block.turn_pins(lane, |force| motion.direction(force));
                 block.set_root(lane, &to[strand]);
             }
@@ -597,7 +643,8 @@ impl Model for FollowTheLeader {
 
     fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
         let Self { places, position, velocity, .. } = self;
-        Some(StrandLanes { places, position, velocity })
+        let is_free = self.settings.ends == Ends::Free;
+        Some(StrandLanes { places, position, velocity, is_free })
     }
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
@@ -607,10 +654,11 @@ impl Model for FollowTheLeader {
     fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
         let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
         settings.validate()?;
-        let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;
+        let even = |s: &Settings| s.is_tied_evenly() && s.backward;
         // Parameters of layout and masses need a new model; the others are read in every step, except for the goal.
         let now = &self.settings;
-        let same = now.correction == settings.correction
+        let same = now.ends == settings.ends
+            && now.correction == settings.correction
             && now.hold_shape == settings.hold_shape
             && now.bend_limit == settings.bend_limit;
         if !(same && even(now) && even(settings)) {

@@ -17,9 +17,10 @@
 use fearless_simd::{Simd, SimdMask, mask32x8};
 use glam::Vec3;
 
-use super::Environment;
 use super::block::{Block, Rows};
+use super::collider::Obstacles;
 use super::resting::{self, MEMORY};
+use super::{Environment, Pass};
 use crate::math::LANES;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::math::close_chain::{Line, close_chain};
@@ -51,22 +52,34 @@ pub(super) struct Pin {
 impl Block {
     /// Reserves memory for a pin per strand, so that steps allocate none.
     pub(super) fn make_room_for_pins(&mut self) {
-        self.pins.reserve(LANES.saturating_sub(self.pins.len()));
+        self.pins.reserve(LANES);
     }
 
     /// Loads the pins of a step.
-    pub(super) fn load_pins(&mut self, env: &Environment<'_>, contact: &mut [f32], dt: f32) {
-        if env.pins.is_empty() && self.pins.is_empty() {
+    pub(super) fn load_pins(
+        &mut self,
+        env: &Environment<'_>,
+        contact: &mut [f32],
+        pass: &Pass,
+        obstacles: &Obstacles<'_>,
+    ) {
+        if env.pins.is_empty() && self.pins.is_empty() && !pass.holds_tips {
             return;
         }
-        let strands = self.strands;
+        let (strands, tips, dt) = (self.strands, self.last, pass.dt);
         self.pins.retain(|pin| {
-            let of_strand = env.pins.of(strands[usize::from(pin.lane)] as usize);
+            let lane = usize::from(pin.lane);
+            let of_strand = env.pins.of(strands[lane] as usize);
             of_strand.iter().any(|now| now.point == u32::from(pin.row))
+                || pass.holds_tips && f32::from(pin.row) == tips[lane]
         });
         for lane in 0..self.lanes {
             let mut speed = 0.0f32;
-            for now in env.pins.of(strands[lane] as usize) {
+            let of_strand = env.pins.of(strands[lane] as usize);
+            let tip = pass.holds_tips.then(|| self.tip_target(lane, pass, obstacles));
+            // A pin of the caller replaces that of the tip.
+            let tip = tip.filter(|tip| of_strand.last().is_none_or(|now| now.point != tip.point));
+            for now in of_strand.iter().copied().chain(tip) {
                 let (target, moves) = (now.end, now.end - now.start);
                 let (row, lane) = (now.point as u16, lane as u16);
                 match self.pins.iter_mut().find(|pin| (pin.row, pin.lane) == (row, lane)) {

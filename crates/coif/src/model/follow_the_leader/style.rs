@@ -23,7 +23,7 @@
 
 use glam::Vec3;
 
-use super::Settings;
+use super::{Ends, Settings};
 use super::joint::Limit;
 use crate::params::Ramp;
 
@@ -99,7 +99,8 @@ impl RestShape {
                     + segment.get(i).unwrap_or(&0.0))
             })
             .collect();
-        let load = if settings.hold_shape {
+        // No dead load: nothing holds a free strand against gravity.
+        let load = if settings.hold_shape && settings.ends != Ends::Free {
             dead_load(line, &mass, gravity)
         } else {
             vec![Vec3::ZERO; last + 1]
