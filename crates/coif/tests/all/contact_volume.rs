@@ -15,7 +15,8 @@ use glam::{DVec3, Quat, Vec3, Vec3Swizzles};
 const DT: f32 = 1.0 / 60.0;
 
 fn volume(friction: f32, repulsion: f32) -> Volume {
-    Volume::new(&Settings { friction, repulsion, cell: 0.01, ..Settings::default() }).expect("valid settings")
+    Volume::new(&Settings { friction, repulsion, cell: 0.01, ..Settings::default() })
+        .expect("valid settings")
 }
 
 fn momentum(particles: &[Particle]) -> DVec3 {
@@ -361,7 +362,9 @@ fn a_held_groom_gains_volume_without_a_density_at_rest() {
         size(Some(Settings { repulsion: 0.002, rest_density, ..Settings::default() }))
     };
     let (without, kept, gained) = (size(None), of(true), of(false));
-    println!("mean squared radius: groom {without}, with a density at rest {kept}, without {gained}");
+    println!(
+        "mean squared radius: groom {without}, with a density at rest {kept}, without {gained}"
+    );
     // A groom is at rest with a density at rest; drift is at most 2 % of the length (health).
     assert!((kept / without - 1.0).abs() < 0.02, "{kept} {without}");
     assert!(gained > 1.1 * without, "{gained} {without}");

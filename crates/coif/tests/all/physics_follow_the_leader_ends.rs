@@ -78,27 +78,27 @@ fn an_unpinned_strand_falls_freely_and_keeps_its_length() {
         .map(|i| Vec3::new(0.01 * i as f32, 0.02 * (i as f32 * 0.7).sin(), 0.003 * i as f32))
         .collect();
     for backward in [true, false] {
-    let settings = Settings { ends: Ends::Free, backward, ..Settings::limp() };
-    let dt = 1.0 / 240.0;
-    let mut strand = Strand::new(&line, &settings, dt);
-    let centre = |points: &[Vec3]| {
-        let (mut sum, mut mass) = (Vec3::ZERO, 0.0);
-        for i in 1..points.len() {
-            let length = line[i].distance(line[i - 1]);
-            sum += (points[i] + points[i - 1]) * (0.5 * length);
-            mass += length;
+        let settings = Settings { ends: Ends::Free, backward, ..Settings::limp() };
+        let dt = 1.0 / 240.0;
+        let mut strand = Strand::new(&line, &settings, dt);
+        let centre = |points: &[Vec3]| {
+            let (mut sum, mut mass) = (Vec3::ZERO, 0.0);
+            for i in 1..points.len() {
+                let length = line[i].distance(line[i - 1]);
+                sum += (points[i] + points[i - 1]) * (0.5 * length);
+                mass += length;
+            }
+            sum / mass
+        };
+        for _ in 0..120 {
+            strand.step(RigidTransform::IDENTITY);
         }
-        sum / mass
-    };
-    for _ in 0..120 {
-        strand.step(RigidTransform::IDENTITY);
-    }
-    // Symplectic Euler falls by g dt^2 n (n + 1) / 2.
-    let fallen = GRAVITY * (dt * dt * 120.0 * 121.0 / 2.0);
-    let off = (centre(&strand.points) - centre(&line)).distance(fallen);
-    println!("centre off by {off} m (1e-4), stretch {} (2e-5)", strand.stretch(&line));
-    assert!(off < 1e-4, "{off}");
-    assert!(strand.stretch(&line) < 2e-5, "{}", strand.stretch(&line));
+        // Symplectic Euler falls by g dt^2 n (n + 1) / 2.
+        let fallen = GRAVITY * (dt * dt * 120.0 * 121.0 / 2.0);
+        let off = (centre(&strand.points) - centre(&line)).distance(fallen);
+        println!("centre off by {off} m (1e-4), stretch {} (2e-5)", strand.stretch(&line));
+        assert!(off < 1e-4, "{off}");
+        assert!(strand.stretch(&line) < 2e-5, "{}", strand.stretch(&line));
     }
 }
 
@@ -106,7 +106,8 @@ fn an_unpinned_strand_falls_freely_and_keeps_its_length() {
 /// length; positions and velocities are those of one time.
 fn momenta(rest: &[Vec3], x: &[Vec3], v: &[Vec3]) -> (Vec3, Vec3, f32) {
     let mass = |i: usize| {
-        let length = |i: usize| if i > 0 && i < rest.len() { rest[i].distance(rest[i - 1]) } else { 0.0 };
+        let length =
+            |i: usize| if i > 0 && i < rest.len() { rest[i].distance(rest[i - 1]) } else { 0.0 };
         0.5 * (length(i) + length(i + 1))
     };
     let total: f32 = (0..x.len()).map(mass).sum();
@@ -129,7 +130,9 @@ fn a_free_strand_that_is_thrown_keeps_its_momenta() {
         .map(|i| i as f32 * 0.06)
         .map(|a| Vec3::new(0.15 * a.sin(), 0.15 * a.cos(), 0.0))
         .collect();
-    for (name, line) in [("curl", &curl), ("arc", &arc), ("straight", &straight(20, Vec3::X * 0.01))] {
+    for (name, line) in
+        [("curl", &curl), ("arc", &arc), ("straight", &straight(20, Vec3::X * 0.01))]
+    {
         for (styled, rate) in [(true, 240.0), (true, 960.0), (false, 240.0), (false, 960.0)] {
             let base = if styled { Settings::default() } else { Settings::limp() };
             let settings = Settings {
@@ -142,8 +145,9 @@ fn a_free_strand_that_is_thrown_keeps_its_momenta() {
             let dt = 1.0 / rate;
             let mut strand = Strand::new(line, &settings, dt);
             strand.gravity = Vec3::ZERO;
-            let velocity =
-                |p: Vec3| Vec3::new(0.3, 1.0, -0.2) + Vec3::new(1.0, 4.0, 2.0).cross(p - line[line.len() / 2]);
+            let velocity = |p: Vec3| {
+                Vec3::new(0.3, 1.0, -0.2) + Vec3::new(1.0, 4.0, 2.0).cross(p - line[line.len() / 2])
+            };
             for (i, p) in line.iter().enumerate() {
                 strand.set_velocity(i, velocity(*p));
             }
@@ -160,7 +164,8 @@ fn a_free_strand_that_is_thrown_keeps_its_momenta() {
             println!(
                 "{name} styled {styled} {rate} Hz: momentum off by {dp:.1e}, angular by {dl:.1e}, energy {:.4} (largest \
                  {:.4}), stretch {stretch:.1e}",
-                e1 / e0, most / e0
+                e1 / e0,
+                most / e0
             );
             assert!(stretch < 1e-5, "{stretch}");
             assert!(dp < 1e-3, "{name} {styled} {rate}: momentum {dp}");
@@ -173,9 +178,12 @@ fn a_free_strand_that_is_thrown_keeps_its_momenta() {
 
 #[test]
 fn both_pinned_ends_stay_in_place() {
-    for (ends, backward) in
-        [(Ends::Both, true), (Ends::BothEvenly, true), (Ends::Both, false), (Ends::BothEvenly, false)]
-    {
+    for (ends, backward) in [
+        (Ends::Both, true),
+        (Ends::BothEvenly, true),
+        (Ends::Both, false),
+        (Ends::BothEvenly, false),
+    ] {
         let line: Vec<Vec3> = (0..30)
             .map(|i| {
                 let t = i as f32 / 29.0;
@@ -192,7 +200,8 @@ fn both_pinned_ends_stay_in_place() {
                 let off = strand.points[end].distance(root.point(line[end]));
                 assert!(off < 1e-5, "{ends:?}: end {end} is off by {off} m");
             }
-            stretch = if backward { stretch.max(strand.stretch(&line)) } else { strand.stretch(&line) };
+            stretch =
+                if backward { stretch.max(strand.stretch(&line)) } else { strand.stretch(&line) };
         }
         // Averages of the two passes of the paper keep lengths only approximately.
         let tolerance = if backward { 1e-5 } else { 0.02 };

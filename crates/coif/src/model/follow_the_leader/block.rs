@@ -23,7 +23,6 @@ use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::{Environment, PinReport};
-use crate::params::Ramp;
 
 /// The state of all strands, or of the strands of some blocks.
 pub(super) struct Rows<'a> {
@@ -237,6 +236,8 @@ pub(super) struct Block {
     pub(super) ages: Ages,
     /// Points that are pinned, by lane and then by row.
     pub(super) pins: Vec<Pin>,
+    /// Points of a strand before it is moved to its pin.
+    pub(super) before_pin: Vec<Vec3>,
     /// Tips that are held, in the last step.
     pub(super) tips: PinReport,
     /// Outcomes of the last steps.
@@ -308,6 +309,7 @@ impl Block {
             without_pose: 0,
             ages: Ages::default(),
             pins: Vec::with_capacity(if settings.holds_tips() { LANES } else { 0 }),
+            before_pin: Vec::with_capacity(if settings.holds_tips() { points } else { 0 }),
             tips: PinReport::default(),
             outcome: [Outcome::default(); MAX_STEPS],
         };
@@ -326,7 +328,7 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, &settings.correction);
+            block.set_lengths(l, line, settings);
             let shape = RestShape::new(line, settings, dt, gravity);
             block.set_ties(l, &shape);
             if settings.backward {
@@ -353,12 +355,13 @@ impl Block {
     /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` times that on its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// distributed over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points; a ramp uses its local value.
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: &Ramp) {
+    /// points, or that of each segment (`CorrectionForm`); a ramp uses its local value.
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], settings: &Settings) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
-        let along = correction.along(line);
-        let scale = |i: usize| along[i].powf(1.0 / last as f32);
+        let along = settings.correction.along(line);
+        let power = settings.correction_form.of_strand(last) / last as f32;
+        let scale = |i: usize| along[i].powf(power);
         let mean = (1..=last).map(length).sum::<f32>() / last as f32;
         let mass = |i: usize| 0.5 * (length(i) + if i < last { length(i + 1) } else { 0.0 });
         for i in 1..self.points {

@@ -46,9 +46,8 @@ impl Block {
             let points = 0..self.last[l] as usize + 1;
             let mass = |i: usize| self.fixed[i * FIXED + 6 * LANES + l];
             let total: f32 = points.clone().map(mass).sum();
-            let mean = |of: &[f32]| {
-                points.clone().map(|i| lane(of, i, l) * mass(i)).sum::<Vec3>() / total
-            };
+            let mean =
+                |of: &[f32]| points.clone().map(|i| lane(of, i, l) * mass(i)).sum::<Vec3>() / total;
             let (rest, centre, drift) = (mean(&self.rest), mean(position), mean(velocity));
             // Angular velocity of the masses.
             let (mut inertia, mut spin) = (Mat3::ZERO, Vec3::ZERO);
@@ -62,7 +61,8 @@ impl Block {
             let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
             inertia += Mat3::from_diagonal(Vec3::splat(REGULAR * trace));
             let turn = inertia.inverse() * spin * pass.dt;
-            let turn = if turn.is_finite() { turn.clamp_length_max(MAX_ROTATION) } else { Vec3::ZERO };
+            let turn =
+                if turn.is_finite() { turn.clamp_length_max(MAX_ROTATION) } else { Vec3::ZERO };
             let turn = Quat::from_scaled_axis(turn);
             // The strand's rigid motion in the step: centre and rotation.
             let moves = drift * pass.dt + pass.gravity * (pass.dt * pass.dt);
@@ -91,8 +91,7 @@ impl Block {
 fn fit_rotation(mut q: Quat, a: &Mat3) -> Quat {
     for _ in 0..MAX_ITERATIONS {
         let r = Mat3::from_quat(q);
-        let torque =
-            r.x_axis.cross(a.x_axis) + r.y_axis.cross(a.y_axis) + r.z_axis.cross(a.z_axis);
+        let torque = r.x_axis.cross(a.x_axis) + r.y_axis.cross(a.y_axis) + r.z_axis.cross(a.z_axis);
         let along = r.x_axis.dot(a.x_axis) + r.y_axis.dot(a.y_axis) + r.z_axis.dot(a.z_axis);
         let turn = torque / along.abs().max(f32::MIN_POSITIVE);
         if !turn.is_finite() {

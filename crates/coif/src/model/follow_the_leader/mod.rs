@@ -18,6 +18,7 @@ mod articulated;
 mod block;
 mod both_ends;
 mod checkpoint;
+mod close_outside;
 mod collider;
 mod contact;
 #[cfg(test)]
@@ -91,10 +92,15 @@ parameters! {
         hold_shape: bool = true;
         /// Mass per length that the motion shows at the tip, relative to the root: 1 is even, less is livelier.
         ///
-        /// Scale `s` of the velocity correction (`muller2012` eq. 9). The paper's scale is per segment; this is its
-        /// power by the number of segments. As a ramp it says by how much the mass per length falls at each place, as a
+        /// Scale `s` of the velocity correction (`muller2012` eq. 9), of the strand or of a segment: see
+        /// [`correction_form`](Self::correction_form). As a ramp it says by how much the mass per length falls at each place, as a
         /// power of the path length up to there (`style.rs`).
         correction: Ramp = 0.9.into(), "", 0.0..=1.0;
+        /// What the correction is the scale of: the strand, so that it means the same for any number of points, or each
+        /// segment, as in the paper.
+        ///
+        /// Per segment, masses fall as `m, s m, s^2 m ..` (3.2): the scale of a strand is its power by the number of segments.
+        correction_form: CorrectionForm = CorrectionForm::Strand;
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
         /// larger one counts.
         ///
@@ -150,6 +156,29 @@ impl Ends {
 }
 
 choice!(Ends, "choice of ends");
+
+/// What the scale of the velocity correction (eq. 9) belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CorrectionForm {
+    /// The whole strand, whatever its number of points.
+    #[default]
+    Strand,
+    /// Each segment (eq. 9).
+    Segment,
+}
+
+impl CorrectionForm {
+    /// All choices by name.
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("strand", Self::Strand), ("segment", Self::Segment)];
+
+    /// The power of the scale for a strand of so many segments.
+    fn of_strand(self, segments: usize) -> f32 {
+        if self == Self::Segment { segments as f32 } else { 1.0 }
+    }
+}
+
+choice!(CorrectionForm, "form of the correction");
 
 impl Settings {
     /// A strand without style, air or stiffness: a chain.
@@ -569,7 +598,7 @@ impl Model for FollowTheLeader {
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     outcome.broken |= block.without_pose;
                     if !block.pins.is_empty() {
-                        block.hold_pins(&mut rows, step.pass.dt);
+                        block.hold_pins(&mut rows, &step.pass, &obstacles);
                     }
                     if step.pass.holds_tips {
                         block.tips = block.report_tips(rows.position);
@@ -659,6 +688,7 @@ impl Model for FollowTheLeader {
         let now = &self.settings;
         let same = now.ends == settings.ends
             && now.correction == settings.correction
+            && now.correction_form == settings.correction_form
             && now.hold_shape == settings.hold_shape
             && now.bend_limit == settings.bend_limit;
         if !(same && even(now) && even(settings)) {

@@ -115,12 +115,7 @@ pub(super) struct PlacedRoot<S: Simd> {
 impl<S: Simd> PlacedRoot<S> {
     /// At the solution of the first pass.
     #[inline(always)]
-    pub(super) fn new(
-        simd: S,
-        x: Vec3x<S>,
-        shift: Vec3x<S>,
-        scratch: &[f32; SCRATCH],
-    ) -> Self {
+    pub(super) fn new(simd: S, x: Vec3x<S>, shift: Vec3x<S>, scratch: &[f32; SCRATCH]) -> Self {
         let n = |k: usize| f32x16::from_slice(simd, &scratch.as_chunks::<LANES>().0[k]);
         let a = Vec3x { x: n(0), y: n(1), z: n(2) };
         let none = Vec3x::splat(simd, Vec3::ZERO);
@@ -158,8 +153,7 @@ impl<S: Simd> PlacedRoot<S> {
             if !p.is_finite() {
                 continue;
             }
-            let allowed =
-                if block.began_inside { block.depth[l] * pass.still_inside } else { 0.0 };
+            let allowed = if block.began_inside { block.depth[l] * pass.still_inside } else { 0.0 };
             let Some(hit) = leave_body(p, allowed, obstacles) else { continue };
             outcome.unresolved += u32::from(!hit.is_out);
             let push = hit.place - p;
@@ -213,7 +207,13 @@ fn leave_body(mut p: Vec3, allowed: f32, obstacles: &Obstacles<'_>) -> Option<Hi
             }
         }
         if is_out {
-            return hit.map(|(normal, velocity, what)| Hit { place: p, normal, velocity, what, is_out });
+            return hit.map(|(normal, velocity, what)| Hit {
+                place: p,
+                normal,
+                velocity,
+                what,
+                is_out,
+            });
         }
     }
     hit.map(|(normal, velocity, what)| Hit { place: p, normal, velocity, what, is_out: false })
