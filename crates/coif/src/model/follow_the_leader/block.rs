@@ -454,6 +454,11 @@ impl Block {
         self.ties.as_chunks::<TIE>().0.get(i).map(|row| Ties(row.as_chunks().0))
     }
 
+    /// Spring of the style at a point of a lane: `even` where it is constant.
+    pub(super) fn spring_of(&self, i: usize, l: usize, even: f32) -> f32 {
+        self.ties(i).map_or(even, |ties| ties.0[0][l])
+    }
+
     /// Friction on the body of half a row of points, relative to the body's: `even` where it is constant.
     #[inline(always)]
     pub(super) fn friction<S: Simd>(&self, simd: S, i: usize, half: usize, even: f32) -> f32x8<S> {

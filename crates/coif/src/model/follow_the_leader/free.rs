@@ -29,6 +29,9 @@ const CONVERGED: f32 = 1e-6;
 /// Largest rotation (rad) of the frame in a step.
 const MAX_ROTATION: f32 = 1.0;
 
+/// Smallest spring of the style in the fit, where there is none, so that its frame still follows the strand.
+const LEAST_SPRING: f32 = 1e-9;
+
 /// Smallest moment of inertia by the largest one: keeps the matrix of a straight strand regular.
 const REGULAR: f32 = 1e-4;
 
@@ -48,7 +51,7 @@ impl Block {
             let total: f32 = points.clone().map(mass).sum();
             let mean =
                 |of: &[f32]| points.clone().map(|i| lane(of, i, l) * mass(i)).sum::<Vec3>() / total;
-            let (rest, centre, drift) = (mean(&self.rest), mean(position), mean(velocity));
+            let (centre, drift) = (mean(position), mean(velocity));
             // Angular velocity of the masses.
             let (mut inertia, mut spin) = (Mat3::ZERO, Vec3::ZERO);
             for i in points.clone() {
@@ -68,16 +71,30 @@ impl Block {
             let moves = drift * pass.dt + pass.gravity * (pass.dt * pass.dt);
             let by = Mat3::from_quat(turn) - Mat3::IDENTITY;
             let motion = [by.x_axis, by.y_axis, by.z_axis, moves - by * centre];
-            // Fit the groom to the predicted positions.
+            // Fit the groom to the predicted positions and directions, by the stiffnesses of the style.
+            let y = |i: usize| lane(position, i, l) + lane(velocity, i, l) * pass.dt;
+            let weight =
+                |i: usize| mass(i) * self.spring_of(i, l, pass.tie.spring).max(LEAST_SPRING);
+            let total: f32 = points.clone().map(weight).sum();
+            let rest =
+                points.clone().map(|i| lane(&self.rest, i, l) * weight(i)).sum::<Vec3>() / total;
+            let centre = points.clone().map(|i| y(i) * weight(i)).sum::<Vec3>() / total
+                + pass.gravity * (pass.dt * pass.dt);
             let mut correlation = Mat3::ZERO;
             for i in points.clone() {
-                let y = lane(position, i, l) - centre + (lane(velocity, i, l) - drift) * pass.dt;
-                let g = (lane(&self.rest, i, l) - rest) * mass(i);
-                correlation += Mat3::from_cols(y * g.x, y * g.y, y * g.z);
+                let (mut a, mut g) = (y(i) - centre, (lane(&self.rest, i, l) - rest) * weight(i));
+                correlation += Mat3::from_cols(a * g.x, a * g.y, a * g.z);
+                if i > 0 {
+                    let spring = self.spring_of(i, l, pass.tie.spring).max(LEAST_SPRING);
+                    a = y(i) - y(i - 1);
+                    g = (lane(&self.rest, i, l) - lane(&self.rest, i - 1, l))
+                        * (spring * self.link[l] / self.length_of(i, l));
+                    correlation += Mat3::from_cols(a * g.x, a * g.y, a * g.z);
+                }
             }
             let rotation = fit_rotation(rotation_of(frame, l), &correlation);
             set_rotation(frame, l, rotation);
-            let translation = centre + moves - rotation * rest;
+            let translation = centre - rotation * rest;
             self.set_root(l, &RigidTransform { rotation, translation });
             for (to, v) in self.motion.iter_mut().zip(motion) {
                 set_lane(to, 0, l, v);

@@ -18,6 +18,7 @@ mod articulated;
 mod block;
 mod both_ends;
 mod checkpoint;
+mod choices;
 mod close_outside;
 mod collider;
 mod contact;
@@ -33,9 +34,12 @@ mod one_way;
 mod other_ends;
 mod pins;
 pub mod plain;
+mod point_contact;
 mod resting;
 mod state;
 mod style;
+
+pub use self::choices::{CorrectionForm, Ends};
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -56,7 +60,7 @@ use crate::math::cache::{LineAligned, prefetch_whole};
 use crate::math::lane_layout::{LanePlaces, order_for_lanes};
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform};
-use crate::params::{Ramp, choice, parameters};
+use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
 /// Name of this model in scene files.
@@ -104,13 +108,13 @@ parameters! {
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
         /// larger one counts.
         ///
-        /// Not in the one-way pass, nor with ends other than the root.
+        /// Not in the one-way pass.
         restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Time after which hair that lies still, on a head that stands still and without wind, has settled: friction with
         /// the hair around it then holds it against its own weight, friction on the body is doubled, and both grow on.
         /// 1000 is never.
         ///
-        /// Not in the one-way pass, nor with ends other than the root.
+        /// Not in the one-way pass, nor with free ends.
         settling_time: f32 = 0.5, "s", 1e-3..=1000.0, unlimited: true;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
@@ -119,7 +123,8 @@ parameters! {
         /// which hair looks kinked. With a pass from tip to root no segment is held straighter than in the groom, and
         /// the style's own joints hold hair before it gets there (`joint.rs`).
         bend_limit: f32 = 0.8661, "", 0.0..=1.0;
-        /// Which ends of a strand follow the body; both-evenly weighs the two alike everywhere.
+        /// Which ends of a strand follow the body: the root, both (the tip at its place in the rest shape, carried by the
+        /// scalp under the root), or none. Both-evenly differs from both without a pass from tip to root only.
         ends: Ends = Ends::Root;
         /// Whether a pass from tip to root goes first; if not, the one-way pass of the paper, for chains of equal
         /// segments without style (style_time = 1000, hold_shape = false).
@@ -128,57 +133,6 @@ parameters! {
         backward: bool = true;
     }
 }
-
-/// Which ends of a strand follow the body. With other ends than the root the passes from both ends
-/// are averaged (`muller2012` figure 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ends {
-    /// The root.
-    #[default]
-    Root,
-    /// Root and tip, each carried by the scalp under the root: both passes count more near the end
-    /// where they start (figure 2 e).
-    Both,
-    /// As `Both`, with the plain average of the two passes (figure 2 d).
-    BothEvenly,
-    /// None: the strand flies (figure 2 c).
-    Free,
-}
-
-impl Ends {
-    /// All choices by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[
-        ("root", Self::Root),
-        ("both", Self::Both),
-        ("both-evenly", Self::BothEvenly),
-        ("free", Self::Free),
-    ];
-}
-
-choice!(Ends, "choice of ends");
-
-/// What the scale of the velocity correction (eq. 9) belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CorrectionForm {
-    /// The whole strand, whatever its number of points.
-    #[default]
-    Strand,
-    /// Each segment (eq. 9).
-    Segment,
-}
-
-impl CorrectionForm {
-    /// All choices by name.
-    pub const NAMES: &'static [(&'static str, Self)] =
-        &[("strand", Self::Strand), ("segment", Self::Segment)];
-
-    /// The power of the scale for a strand of so many segments.
-    fn of_strand(self, segments: usize) -> f32 {
-        if self == Self::Segment { segments as f32 } else { 1.0 }
-    }
-}
-
-choice!(CorrectionForm, "form of the correction");
 
 impl Settings {
     /// A strand without style, air or stiffness: a chain.

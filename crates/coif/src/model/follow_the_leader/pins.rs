@@ -38,6 +38,9 @@ const MAX_GAP: f32 = 1e-3;
 /// The largest gap (m) that is closed on the length sphere in a step. A larger one is closed by forces.
 const MAX_CLOSED: f32 = 2e-3;
 
+/// The same for tips that the model holds, which begin in their places: more than a shaken head leaves.
+const MAX_CLOSED_TIP: f32 = 1e-2;
+
 /// A pinned point of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pin {
@@ -177,7 +180,8 @@ impl Block {
             let stiffness = self.pin_stiffness(l);
             pin.force = (pin.force + gap * stiffness).clamp_length_max(stiffness * MAX_GAP);
             let mut line = InLane { position: rows.position, lane: l };
-            let target = here + gap.clamp_length_max(MAX_CLOSED);
+            let max_closed = if pin.collides { MAX_CLOSED_TIP } else { MAX_CLOSED };
+            let target = here + gap.clamp_length_max(max_closed);
             let last = self.last[l] as usize;
             let mut before = std::mem::take(&mut self.before_pin);
             let depth = &self.depth;

@@ -18,11 +18,8 @@ use crate::math::symmetric::Symmetric;
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::block::{Block, FIXED, Outcome};
 use crate::model::follow_the_leader::collider::Obstacles;
-use crate::model::follow_the_leader::on_sphere::GRAZING;
-use crate::model::follow_the_leader::resting::{self, FIELD, MEMORY, Points, TERMS};
-
-/// Rounds over all colliders: a root in a crease is pushed out of one side into the other.
-const ROUNDS: usize = 4;
+use crate::model::follow_the_leader::point_contact::leave_body;
+use crate::model::follow_the_leader::resting::{self, MEMORY, Points, TERMS};
 
 /// All that hangs on a free root, with the turns eliminated.
 pub(super) struct FreeRoot<S: Simd> {
@@ -170,51 +167,4 @@ impl<S: Simd> PlacedRoot<S> {
         self.place += self.pushed;
         self.displaced += self.pushed;
     }
-}
-
-/// A point after a collision.
-struct Hit {
-    place: Vec3,
-    normal: Vec3,
-    /// Velocity of the surface (m/s).
-    velocity: Vec3,
-    /// Number of the collider, or [`FIELD`].
-    what: f32,
-    is_out: bool,
-}
-
-/// Moves a point out of the body along the normals; `None` if it is outside or at most `allowed` (m) deep.
-fn leave_body(mut p: Vec3, allowed: f32, obstacles: &Obstacles<'_>) -> Option<Hit> {
-    let mut hit = None;
-    for _round in 0..ROUNDS {
-        let mut is_out = true;
-        for (number, collider) in obstacles.colliders.iter().enumerate() {
-            let Some((normal, distance)) = collider.inside(p) else { continue };
-            let deep = -distance - allowed;
-            if deep > 0.0 {
-                is_out &= deep < GRAZING;
-                p += normal * deep;
-                hit = Some((normal, collider.velocity_at(p), number as f32));
-            }
-        }
-        if let Some(obstacle) = obstacles.field {
-            let sample = obstacle.field.sample(p);
-            let deep = obstacle.skin - sample.distance - allowed;
-            if deep > 0.0 {
-                is_out &= deep < GRAZING;
-                p += sample.gradient * deep;
-                hit = Some((sample.gradient, sample.velocity, FIELD));
-            }
-        }
-        if is_out {
-            return hit.map(|(normal, velocity, what)| Hit {
-                place: p,
-                normal,
-                velocity,
-                what,
-                is_out,
-            });
-        }
-    }
-    hit.map(|(normal, velocity, what)| Hit { place: p, normal, velocity, what, is_out: false })
 }
