@@ -459,7 +459,7 @@ impl Built {
         let (groom, body) = (self.groom.clone(), self.body.clone());
         let mut simulation = Simulation::new(groom, body, &self.scene.model, self.world())?;
         for pin in &self.scene.pins {
-            pins::tie(&mut simulation, pin)?;
+            crate::pins::tie(&mut simulation, pin)?;
         }
         Ok(simulation)
     }
