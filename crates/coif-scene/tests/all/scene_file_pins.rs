@@ -5,7 +5,8 @@ use coif_scene::motion::{CHEST, GROUND, HEAD};
 use coif_scene::{Scene, build};
 use std::path::Path;
 
-const STYLE: &str = "[groom]\nstyle = 'long-straight'\nstrands = 40\npoints = 12\n[body]\nresolution = 0.012\n";
+const STYLE: &str =
+    "[groom]\nstyle = 'long-straight'\nstrands = 40\npoints = 12\n[body]\nresolution = 0.012\n";
 
 fn read(text: &str, sets: &[&str]) -> Result<Scene, coif_scene::file::SceneError> {
     let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();

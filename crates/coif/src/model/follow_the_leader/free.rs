@@ -9,8 +9,8 @@
 //! and contacts do not age.
 //! Symbols: x position (m), v velocity (m/s), m mass, g groomed place (m), c centre of mass (m), w angular velocity (rad/s).
 //! Source: `muller2012` figure 2 (c), of which the paper gives the average of two passes only (`other_ends.rs`).
-//! The rotation: Muller et al., A Robust Method to Extract the Rotational Part of Deformations, MIG 2016: it continues from
-//! the last rotation, so that it is continuous for straight strands too, whose rotation about themselves is undefined.
+//! The rotation continues from the last one (as in Muller et al., A Robust Method to Extract the Rotational Part of
+//! Deformations, MIG 2016), so that it is continuous for straight strands too, whose rotation about themselves is undefined.
 
 use glam::{Mat3, Quat, Vec3};
 
@@ -32,8 +32,9 @@ const MAX_ROTATION: f32 = 1.0;
 /// Smallest spring of the style in the fit, where there is none, so that its frame still follows the strand.
 const LEAST_SPRING: f32 = 1e-9;
 
-/// Smallest moment of inertia by the largest one: keeps the matrix of a straight strand regular.
-const REGULAR: f32 = 1e-4;
+/// Regularisation of a matrix, by its trace: that of a straight strand is singular. More takes the spin of curls about their
+/// axis away, by this over the ratio of their moments of inertia in every step.
+const REGULAR: f32 = 1e-6;
 
 impl Block {
     /// Puts the frame of each lane in place of the pose of its scalp, at the end of the step; `frame` has the last rotation
@@ -110,7 +111,15 @@ fn fit_rotation(mut q: Quat, a: &Mat3) -> Quat {
         let r = Mat3::from_quat(q);
         let torque = r.x_axis.cross(a.x_axis) + r.y_axis.cross(a.y_axis) + r.z_axis.cross(a.z_axis);
         let along = r.x_axis.dot(a.x_axis) + r.y_axis.dot(a.y_axis) + r.z_axis.dot(a.z_axis);
-        let turn = torque / along.abs().max(f32::MIN_POSITIVE);
+        // Newton's method: the symmetric part of the correlation in the frame is the second derivative.
+        let s = *a * r.transpose();
+        let second = Mat3::from_diagonal(Vec3::splat(along)) - (s + s.transpose()) * 0.5;
+        let scale = along.abs().max(f32::MIN_POSITIVE);
+        let regular = Mat3::from_diagonal(Vec3::splat(REGULAR * scale));
+        let newton = (second + regular).inverse() * torque;
+        // A gradient step where that is no ascent.
+        let ascends = along > 0.0 && newton.is_finite() && newton.dot(torque) > 0.0;
+        let turn = if ascends { newton } else { torque / scale };
         if !turn.is_finite() {
             break;
         }

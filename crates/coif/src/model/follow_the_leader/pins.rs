@@ -38,8 +38,8 @@ const MAX_GAP: f32 = 1e-3;
 /// The largest gap (m) that is closed on the length sphere in a step. A larger one is closed by forces.
 const MAX_CLOSED: f32 = 2e-3;
 
-/// The same for tips that the model holds, which begin in their places: more than a shaken head leaves.
-const MAX_CLOSED_TIP: f32 = 1e-2;
+/// The same for tips that the model holds, which begin in their places: more than a shaken head leaves of limp hair.
+const MAX_CLOSED_TIP: f32 = 5e-2;
 
 /// A pinned point of a block.
 #[derive(Debug, Clone, Copy)]
