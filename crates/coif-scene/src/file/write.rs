@@ -234,7 +234,7 @@ fn contact_table() -> String {
     let mut out = String::from(
         "\n## Models and contact\n\nWhen contact between hairs acts on what a model moves: after each step, on velocities, \
          or within it, as forces that the model solves for. A combination without an entry is refused. Pins tie points of \
-         strands to a bone or a pose; they are set by a program, not in a scene file.\n\n| model | moves |",
+         strands to a bone, or to a pose set by a program.\n\n| model | moves |",
     );
     for contact in &contacts {
         let of = |table: &&ContactTable| table.contact == contact.name();
