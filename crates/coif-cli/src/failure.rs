@@ -213,9 +213,7 @@ fn fixed_hint(error: &coif::Error) -> &'static str {
         E::OneWayStyle => {
             "set model.backward = true, or model.style_time = 1000 and model.hold_shape = false"
         }
-        E::OneWayRamp => {
-            "set model.backward = true and model.ends = 'root', or give each of them one number"
-        }
+        E::OneWayRamp => "set model.backward = true, or give each of them one number",
         E::UnevenStrand { .. } => {
             "'coif convert IN OUT --points N' spaces the points evenly; or set model.name to \
              follow-the-leader (with model.backward = true) or mass-spring"

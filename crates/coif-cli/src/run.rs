@@ -240,6 +240,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             simulation.advance_to(time);
             let health = simulation.health();
             peaks.add(frame, time, &health);
+            peaks.add_pins(time, simulation.report());
             strands.positions_mut().copy_from_slice(simulation.grow());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;

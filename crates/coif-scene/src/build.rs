@@ -430,7 +430,12 @@ fn grow_on_mesh(
 impl Built {
     /// A simulation of the hair on the body, at time 0.
     pub fn simulation(&self) -> coif::Result<Simulation> {
-        Simulation::new(self.groom.clone(), self.body.clone(), &self.scene.model, self.world())
+        let (groom, body) = (self.groom.clone(), self.body.clone());
+        let mut simulation = Simulation::new(groom, body, &self.scene.model, self.world())?;
+        for pin in &self.scene.pins {
+            crate::pins::tie(&mut simulation, pin)?;
+        }
+        Ok(simulation)
     }
 
     /// The world of the simulation, with the surface of the body if hair collides with it.

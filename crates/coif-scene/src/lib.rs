@@ -16,6 +16,7 @@ pub mod implicit;
 pub mod lens;
 pub mod monster;
 pub mod motion;
+mod pins;
 pub mod surface_nets;
 
 mod lattice;

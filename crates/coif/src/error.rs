@@ -227,9 +227,9 @@ pub enum Error {
          no held shape"
     )]
     OneWayStyle,
-    /// The one-way pass of Follow-The-Leader, and ends other than the root, have no ramps.
+    /// The one-way pass of Follow-The-Leader has no ramps.
     #[error(
-        "without a pass from tip to root (backward), and with ends other than the root, Follow-The-Leader has no \
+        "without a pass from tip to root (backward) Follow-The-Leader has no \
          ramps: expected the same style time, damping and friction from root to tip"
     )]
     OneWayRamp,

@@ -204,7 +204,10 @@ fn allocations_by_vertices(model: &ModelSettings) -> usize {
 
 /// Parameters that a model cannot take up in place: by them it is laid out, and built anew.
 const BUILT_ANEW: [(&str, &[&str]); 6] = [
-    ("follow-the-leader", &["hold_shape", "correction", "bend_limit", "ends", "backward"]),
+    (
+        "follow-the-leader",
+        &["hold_shape", "correction", "correction_form", "bend_limit", "ends", "backward"],
+    ),
     ("position-based", &[]),
     ("explicit-spring", &[]),
     ("mass-spring", &["stiffness", "hold_shape", "longest_substep", "straight_below", "hold_tips"]),

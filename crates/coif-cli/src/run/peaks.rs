@@ -2,6 +2,7 @@
 //! whole.
 
 use coif::math::bytes::{Reader, put_u32};
+use coif::model::StepReport;
 use coif::simulation::{Health, StrandList};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,9 @@ pub(super) struct Peaks {
     pub(super) drift: f32,
     /// Drifted strands of the frame with the largest drift.
     pub(super) drifted: Strands,
+    /// The pinned point or tip that is farthest from its place, at the end of a frame.
+    #[serde(default)]
+    pub(super) unreached: Unreached,
     /// Time of the last motion of the body (s); `None` if it has not moved.
     pub(super) body_moved_until: Option<f64>,
     /// The last frame in which hair moved although the body had been at rest for [`SETTLE_TIME`].
@@ -51,6 +55,19 @@ pub(super) struct Jump {
     pub(super) strand: usize,
     /// Displacement of the body in this frame (m): hair lags behind by as much.
     pub(super) body_m: f32,
+}
+
+/// The pinned point or tip that is farthest from its place.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Unreached {
+    pub(super) distance_m: f32,
+    pub(super) strand: u32,
+    /// Number of points away from their places, and of all, in that frame.
+    pub(super) count: u32,
+    pub(super) of: u32,
+    pub(super) time_s: f64,
+    /// Whether it is a tip held by `ends`, and no pin.
+    pub(super) tip: bool,
 }
 
 /// The fastest point relative to its scalp.
@@ -122,6 +139,22 @@ impl Peaks {
             self.restless = Some(Restless { time_s, rest_s, moving, speed_m_s });
         }
         self.end_s = time_s;
+    }
+
+    /// Adds the pins and held tips at the end of a frame.
+    pub(super) fn add_pins(&mut self, time_s: f64, report: &StepReport) {
+        for (pins, tip) in [(&report.pins, false), (&report.ends, true)] {
+            if pins.farthest > self.unreached.distance_m {
+                self.unreached = Unreached {
+                    distance_m: written(pins.farthest),
+                    strand: pins.strand,
+                    count: pins.out_of_reach,
+                    of: pins.count,
+                    time_s,
+                    tip,
+                };
+            }
+        }
     }
 
     /// The head of a checkpoint: the length (4 bytes) and JSON.

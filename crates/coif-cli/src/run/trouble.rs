@@ -19,6 +19,9 @@ const KINKED_FRACTION: f64 = 1e-3;
 /// visible as a jump, and happens to hair that is groomed into colliders.
 const FIRST_FRAME_JUMP: f32 = 0.005;
 
+/// Distance of a pinned point from its place (m): more is visible.
+const UNREACHED: f32 = 1e-3;
+
 /// Rate at which hair takes on the velocity of the wind (1/s), for the bound on its displacement in the first frame:
 /// the largest default damping of the models.
 const WIND_RATE: f32 = 10.0;
@@ -121,6 +124,23 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
              into the body or its colliders: check the groom with the body",
             units::metres(jump.distance_m),
             jump.strand
+        ));
+    }
+    // Report pinned points and tips that are away from their places.
+    let off = &peaks.unreached;
+    if off.distance_m > UNREACHED {
+        let (what, hint) = if off.tip {
+            ("tips", "the body is in the way, or set model.ends = 'root'")
+        } else {
+            ("pinned points", "the strand is too short: choose another bone or point in groom.pin")
+        };
+        trouble.push(format!(
+            "{} of {} {what} are up to {} from where they are held, at {:.2} s, most of all that of strand {}; hint: {hint}",
+            off.count,
+            off.of,
+            units::metres(off.distance_m),
+            off.time_s,
+            off.strand
         ));
     }
     // Report drift from the groom on a body at rest.
@@ -323,6 +343,23 @@ mod tests {
         assert_eq!(said(&["model.name=mass-spring", "model.strain_limit=0.07"], &peaks), [""; 0]);
         peaks.stretch = 0.0101;
         assert_eq!(said(&["model.name=mass-spring"], &peaks), [""; 0]);
+    }
+
+    #[test]
+    fn points_out_of_reach_are_named() {
+        let mut report = coif::model::StepReport::default();
+        report.ends.count = 300;
+        let mut peaks = Peaks::default();
+        peaks.add_pins(0.5, &report);
+        assert_eq!(said(&[], &peaks), [""; 0]);
+        (report.ends.out_of_reach, report.ends.farthest, report.ends.strand) = (12, 0.02, 7);
+        peaks.add_pins(1.0, &report);
+        let text = "12 of 300 tips are up to 20.0 mm from where they are held, at 1.00 s, most of all that of strand 7; \
+                    hint: the body is in the way, or set model.ends = 'root'";
+        assert_eq!(said(&[], &peaks), [text]);
+        (report.pins.farthest, report.pins.count, report.pins.out_of_reach) = (0.03, 5, 1);
+        peaks.add_pins(1.0, &report);
+        assert!(said(&[], &peaks)[0].contains("1 of 5 pinned points"), "{:?}", said(&[], &peaks));
     }
 
     #[test]

@@ -102,6 +102,21 @@ choice! {
 }
 
 choice! {
+    /// A bone of the body that points are pinned to.
+    PinTo, "bone" {
+        /// The chest, or all of a body that has no neck.
+        Chest = "chest",
+        /// The neck.
+        Neck = "neck",
+        /// The head.
+        #[default]
+        Head = "head",
+        /// The ground, which does not move.
+        Ground = "ground",
+    }
+}
+
+choice! {
     /// How fine a hair mesh is.
     Resolution, "resolution" {
         /// A few hundred vertices, for games.

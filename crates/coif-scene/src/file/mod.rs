@@ -19,6 +19,7 @@ mod collider;
 mod either;
 mod error;
 mod keys;
+mod pin;
 mod read;
 mod scene;
 mod schema;
@@ -27,11 +28,12 @@ mod tree;
 mod write;
 
 pub use choices::{
-    BodyShape, Collide, ColliderKind, FitTo, HairPreset, HairShadows, Motion, PLANNED_CONTACTS,
+    BodyShape, Collide, ColliderKind, FitTo, HairPreset, HairShadows, Motion, PLANNED_CONTACTS, PinTo,
     Resolution, Shading, Style, UpAxis, View,
 };
 pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};
+pub use pin::PinSpec;
 pub use scene::{
     Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, FieldScene, GroomFile,
     GroomSource, GroomStyle, HairColor, HairMeshScene, RenderSettings, Scene, StripScene, Time,

@@ -5,9 +5,9 @@ use coif::model::ModelSettings;
 use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, STRANDS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
-use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, RENAMED, SECTIONS};
+use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, PIN, RENAMED, SECTIONS};
 use super::scene::{BodySource, GroomSource, Scene};
-use super::schema::{Key, Needs, unknown_choice};
+use super::schema::{Key, Needs, Section, unknown_choice};
 use super::set;
 use super::tree::{Entry, Node, Sources, Value};
 use crate::suggestion;
@@ -43,7 +43,8 @@ impl Scene {
                 }
             }
         }
-        scene.body.colliders = read_colliders(&sources, &root)?;
+        scene.body.colliders = read_list(&sources, &root, &COLLIDER, ColliderDraft::finish)?;
+        scene.pins = read_list(&sources, &root, &PIN, |pin| pin.check().map(|()| pin.clone()))?;
         finish_body(&sources, &root, &mut scene)?;
         Ok(scene)
     }
@@ -88,21 +89,29 @@ pub(crate) fn joined(table: &str, key: &str) -> String {
 fn place(table: &str) -> String {
     match table {
         "" => "at the top level".into(),
-        path if path == COLLIDER.path => format!("in [[{path}]]"),
+        path if is_list(path) => format!("in [[{path}]]"),
         path => format!("in [{path}]"),
     }
+}
+
+/// Whether a table may occur more than once.
+fn is_list(path: &str) -> bool {
+    [COLLIDER.path, PIN.path].contains(&path)
 }
 
 /// The keys of a table, and the tables within it.
 fn known_names(table: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let mut keys: Vec<&str> = Vec::new();
+    if table == PIN.path {
+        keys.extend(PIN.keys.iter().map(|k| k.name));
+    }
     if table == COLLIDER.path {
         keys.extend(COLLIDER.keys.iter().map(|k| k.name));
     }
     for section in SECTIONS.iter().filter(|s| s.path == table) {
         keys.extend(section.keys.iter().map(|k| k.name));
     }
-    let paths = SECTIONS.iter().map(|s| s.path).chain([COLLIDER.path, "contact"]);
+    let paths = SECTIONS.iter().map(|s| s.path).chain([COLLIDER.path, PIN.path, "contact"]);
     let tables = paths.filter_map(|path| {
         let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
         (parent == table && !name.is_empty()).then_some(name)
@@ -118,17 +127,17 @@ fn check_names(sources: &Sources, node: &Node, table: &str) -> Result<(), SceneE
         if path == "contact" {
             check_contact(sources, entry)?;
             check_names(sources, &entry.node, &path)?;
-        } else if path == COLLIDER.path {
+        } else if is_list(&path) {
             let Value::Array(items) = &entry.node.value else {
-                return Err(wrong_container(sources, entry, table, "[[body.collider]] tables")
-                    .with_hint("write [[body.collider]] with two brackets on each side"));
+                return Err(wrong_container(sources, entry, table, &format!("[[{path}]] tables"))
+                    .with_hint(format!("write [[{path}]] with two brackets on each side")));
             };
             for item in items {
                 let Value::Table(_) = item.value else {
                     let item = Entry { node: item.clone(), ..entry.clone() };
                     return Err(wrong_container(sources, &item, table, "a table"));
                 };
-                check_names(sources, item, COLLIDER.path)?;
+                check_names(sources, item, &path)?;
             }
         } else if tables.contains(&entry.key.as_str()) {
             if !matches!(entry.node.value, Value::Table(_)) {
@@ -167,6 +176,7 @@ fn unknown_key(
     };
     // Suggest the nearest name in this table, else the same name in other tables.
     let collider = COLLIDER.keys.iter().map(|k| (COLLIDER.path, k.name));
+    let collider = collider.chain(PIN.keys.iter().map(|k| (PIN.path, k.name)));
     let everywhere = SECTIONS.iter().flat_map(|s| s.keys.iter().map(|k| (s.path, k.name)));
     let homes: Vec<String> = everywhere
         .chain(collider)
@@ -335,27 +345,32 @@ fn conflict(
     sources.error(at.key_span, problem).with_hint(hint)
 }
 
-fn read_colliders(sources: &Sources, root: &Node) -> Result<Vec<super::ColliderSpec>, SceneError> {
-    let Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) =
-        root.find(COLLIDER.path)
+/// Reads all tables of a list; `finish` checks one, and returns the key to point at if it is not valid.
+fn read_list<T: Default, U>(
+    sources: &Sources,
+    root: &Node,
+    section: &Section<T>,
+    finish: impl Fn(&T) -> Result<U, (&'static str, Problem)>,
+) -> Result<Vec<U>, SceneError> {
+    let Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) = root.find(section.path)
     else {
         return Ok(Vec::new());
     };
-    let mut colliders = Vec::with_capacity(items.len());
+    let mut all = Vec::with_capacity(items.len());
     for item in items {
-        let mut draft = ColliderDraft::default();
-        for key in COLLIDER.keys {
+        let mut draft = T::default();
+        for key in section.keys {
             if let Some(entry) = item.entry(key.name) {
-                key.read(&mut draft, entry, &place(COLLIDER.path), sources)?;
+                key.read(&mut draft, entry, &place(section.path), sources)?;
             }
         }
-        let collider = draft.finish().map_err(|(key, problem)| {
+        let one = finish(&draft).map_err(|(key, problem)| {
             let span = item.entry(key).map_or(item.span, |e| e.node.span);
             sources.error(span, problem)
         })?;
-        colliders.push(collider);
+        all.push(one);
     }
-    Ok(colliders)
+    Ok(all)
 }
 
 /// Fills the defaults that depend on style and body, and refuses bodies that do not fit the other keys.

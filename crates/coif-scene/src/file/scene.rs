@@ -17,6 +17,7 @@ use super::choices::{
 };
 use super::collider::ColliderSpec;
 use super::either::either;
+use super::pin::PinSpec;
 
 /// All settings of a simulation and its pictures.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Scene {
     pub groom: GroomSource,
     /// What the hair is made of. Default: human hair.
     pub fibre: Fibre,
+    /// Points of strands that are pinned. Default: none.
+    pub pins: Vec<PinSpec>,
     /// The volume that the hair grows in, for styles and models that have one.
     pub hair_mesh: HairMeshScene,
     /// What carries the hair and collides with it.
@@ -55,6 +58,7 @@ impl Default for Scene {
             title: String::new(),
             groom: GroomSource::default(),
             fibre: Fibre::default(),
+            pins: Vec::new(),
             hair_mesh: HairMeshScene::default(),
             body: BodyScene::default(),
             model: ModelSettings::default(),

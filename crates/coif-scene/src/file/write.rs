@@ -8,7 +8,8 @@ use coif::params::{f64_text, string_text};
 
 use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
-use super::keys::{COLLIDER, CONTACT_TABLES, ContactTable, SECTIONS};
+use super::keys::{COLLIDER, CONTACT_TABLES, ContactTable, PIN, SECTIONS};
+use super::pin::PinSpec;
 use super::read::joined;
 use super::scene::{BodyFile, BodySource, GroomFile, GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Needs, Section, Values};
@@ -31,6 +32,12 @@ impl Scene {
                 let _ = writeln!(out, "\n# {}\n{mark}[{}]", section.meaning, section.path);
             }
             write_keys(&mut out, section, self);
+            if section.path == "groom" {
+                for pin in &self.pins {
+                    let _ = writeln!(out, "\n[[{}]]", PIN.path);
+                    write_keys(&mut out, &PIN, pin);
+                }
+            }
             if section.path == "body" {
                 for collider in &self.body.colliders {
                     let _ = writeln!(out, "\n[[{}]]", COLLIDER.path);
@@ -143,6 +150,10 @@ pub fn keys() -> Vec<KeyInfo> {
             let default = default.or_else(of_file);
             info(section.path, key, default)
         }));
+        if section.path == "groom" {
+            let pin = PinSpec::default();
+            all.extend(PIN.keys.iter().map(|k| info(PIN.path, k, k.value_text(&pin))));
+        }
         if section.path == "body" {
             let draft = ColliderDraft::default();
             all.extend(COLLIDER.keys.iter().map(|k| info(COLLIDER.path, k, k.value_text(&draft))));
@@ -198,12 +209,16 @@ pub fn reference() -> String {
     let all = keys();
     let sections = SECTIONS.iter().map(|s| (s.path, s.meaning));
     let mut tables: Vec<(&str, &str)> = sections.collect();
-    let after_body = tables.iter().position(|t| t.0 == "body").map_or(tables.len(), |i| i + 1);
-    tables.insert(after_body, (COLLIDER.path, COLLIDER.meaning));
+    for (path, list) in
+        [("groom", (PIN.path, PIN.meaning)), ("body", (COLLIDER.path, COLLIDER.meaning))]
+    {
+        let after = tables.iter().position(|t| t.0 == path).map_or(tables.len(), |i| i + 1);
+        tables.insert(after, list);
+    }
     for (table, meaning) in tables {
         let title = match table {
             "" => "Top level".to_string(),
-            path if path == COLLIDER.path => format!("`[[{path}]]`"),
+            path if [COLLIDER.path, PIN.path].contains(&path) => format!("`[[{path}]]`"),
             path => format!("`[{path}]`"),
         };
         let _ = write!(
@@ -226,7 +241,7 @@ fn contact_table() -> String {
     let mut out = String::from(
         "\n## Models and contact\n\nWhen contact between hairs acts on what a model moves: after each step, on velocities, \
          or within it, as forces that the model solves for. A combination without an entry is refused. Pins tie points of \
-         strands to a bone or a pose; they are set by a program, not in a scene file.\n\n| model | moves |",
+         strands to a bone, or to a pose set by a program.\n\n| model | moves |",
     );
     for contact in &contacts {
         let of = |table: &&ContactTable| table.contact == contact.name();

@@ -10,6 +10,7 @@ mod scene_file;
 mod scene_file_contact;
 mod scene_file_keys;
 mod scene_file_model;
+mod scene_file_pins;
 mod scene_file_random;
 mod scene_file_refused;
 mod scene_file_set;

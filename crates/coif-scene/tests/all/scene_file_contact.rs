@@ -167,7 +167,12 @@ fn a_table_or_a_name_enables_the_volume() {
 #[test]
 fn the_keys_of_the_volume_reach_it() {
     let text = "[contact.volume]\nfriction = 0.25\nrepulsion = 0.5\ncell = 0.02\n";
-    let expected = volume::Settings { friction: 0.25, repulsion: 0.5, cell: 0.02 };
+    let expected = volume::Settings {
+        friction: 0.25,
+        repulsion: 0.5,
+        cell: 0.02,
+        ..volume::Settings::default()
+    };
     let scene = read(text, &[]).unwrap();
     assert_eq!(scene.volume, Some(expected.clone()));
     // A key on the command line enables it, and changes only itself.
@@ -205,7 +210,7 @@ fn contacts_that_do_not_fit_are_refused() {
         "[contact.volume]\nfrction = 0.1",
         &[],
         "unknown key 'frction' in [contact.volume]",
-        "did you mean 'friction'? known keys: friction, repulsion, cell",
+        "did you mean 'friction'? known keys: friction, repulsion, rest_density, cell",
     );
     let range = "'friction' in [contact.volume] is 1.5: expected 0 to 1";
     check("[contact.volume]\nfriction = 1.5", &[], range, "");

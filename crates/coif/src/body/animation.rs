@@ -296,7 +296,7 @@ impl Body {
     }
 
     /// How many bones it has; `None` if it is given by its vertices.
-    pub(crate) fn bones(&self) -> Option<usize> {
+    pub fn bones(&self) -> Option<usize> {
         self.skin().map(|(count, _)| count)
     }
 

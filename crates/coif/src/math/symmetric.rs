@@ -45,6 +45,20 @@ impl<S: Simd> Symmetric<S> {
         self
     }
 
+    /// The solution `a` of `A a = v`, by cofactors.
+    #[inline(always)]
+    pub(crate) fn solve(&self, v: Vec3x<S>) -> Vec3x<S> {
+        let Self { xx, yy, zz, xy, xz, yz } = *self;
+        let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
+        let (d, e, f) = (xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy);
+        let inverse = f32x16::splat(xx.simd, 1.0) / (xx * a + xy * b + xz * c);
+        Vec3x {
+            x: (a * v.x + b * v.y + c * v.z) * inverse,
+            y: (b * v.x + d * v.y + e * v.z) * inverse,
+            z: (c * v.x + e * v.y + f * v.z) * inverse,
+        }
+    }
+
     /// `A - B C^T`, for a `B C^T` that is symmetric.
     #[inline(always)]
     pub(crate) fn minus_product(&self, b: &Columns<S>, c: &Columns<S>) -> Self {

@@ -45,6 +45,8 @@ pub struct StepReport {
     pub skipped: f64,
     /// Points that were pinned in the last step.
     pub pins: PinReport,
+    /// Tips that the model itself held in the last step (`ends = both` of `follow-the-leader`).
+    pub ends: PinReport,
     /// Substeps that the last step was cut into, by a model that chooses them.
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
@@ -64,6 +66,30 @@ pub struct PinReport {
     pub out_of_reach: u32,
     /// Largest distance of a pinned point from its pin (m).
     pub farthest: f32,
+    /// The strand of that point.
+    pub strand: u32,
+}
+
+impl PinReport {
+    /// Adds a point of a strand that is `distance` (m) from its pin, out of reach if that exceeds `tolerance` (m).
+    pub(crate) fn add(&mut self, strand: u32, distance: f32, tolerance: f32) {
+        self.count += 1;
+        if distance > tolerance {
+            self.out_of_reach += 1;
+            if distance > self.farthest {
+                (self.farthest, self.strand) = (distance, strand);
+            }
+        }
+    }
+
+    /// Adds the points of another report.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.out_of_reach += other.out_of_reach;
+        if other.farthest > self.farthest {
+            (self.farthest, self.strand) = (other.farthest, other.strand);
+        }
+    }
 }
 
 /// A model of how hair moves.

@@ -16,6 +16,8 @@ pub struct StrandLanes<'a> {
     pub(super) places: &'a LanePlaces,
     pub(super) position: &'a [f32],
     pub(super) velocity: &'a [f32],
+    /// Whether no scalp carries the strands.
+    pub(super) is_free: bool,
 }
 
 /// Writes rows unchanged.
@@ -58,17 +60,29 @@ impl WriteBlock for GoingOn<'_> {
         let tiny = f32x16::splat(simd, f32::MIN_POSITIVE);
         let mut there = [[0.0; VECTOR]; WRITTEN];
         let mut inner = [Vec3x::splat(simd, Vec3::ZERO); 2];
+        let ahead = f32x16::splat(simd, self.onward.ahead);
         for first in (0..position.len()).step_by(WRITTEN) {
             let count = (position.len() - first).min(WRITTEN);
             for k in 0..count {
                 let i = first + k;
                 let x = Vec3x::of_row(simd, &position[i]);
                 let v = Vec3x::of_row(simd, &velocity[i]);
-                let free = motions.by_place.point(x) + motions.by_velocity.direction(v);
+                let mut free = motions.by_place.point(x) + motions.by_velocity.direction(v);
+                if self.lanes.is_free {
+                    free = x + v * ahead;
+                    if i == 0 {
+                        free.to_row(&mut there[k]);
+                        inner = [x, free];
+                        continue;
+                    }
+                }
                 let (edge, segment) = (free - inner[1], x - inner[0]);
                 let scale = (segment.dot(segment) / edge.dot(edge).max(tiny)).sqrt();
                 let fixed = f32x16::splat(simd, i as f32).simd_lt(embedded);
-                let goes = motions.carried.point(x).or(fixed, inner[1] + edge * scale);
+                let mut goes = inner[1] + edge * scale;
+                if !self.lanes.is_free {
+                    goes = motions.carried.point(x).or(fixed, goes);
+                }
                 goes.to_row(&mut there[k]);
                 inner = [x, goes];
             }

@@ -174,7 +174,7 @@ impl AllPins {
         out: &mut Vec<PinTarget>,
     ) -> PinReport {
         out.clear();
-        let mut report = PinReport { count: self.pins.len() as u32, ..PinReport::default() };
+        let mut report = PinReport::default();
         // The pin before, or the last point that the scalp carries: strand, place, length of the strand up to there.
         let mut before = (u32::MAX, Vec3::ZERO, 0.0);
         for pin in &mut self.pins {
@@ -188,9 +188,8 @@ impl AllPins {
             let (reach, path) = ((pin.reach - before.2).max(0.0), wanted - before.1);
             let distance = path.length();
             let mut end = wanted;
+            report.add(pin.strand, distance - reach, reach * ROUNDING);
             if distance > reach * (1.0 + ROUNDING) {
-                report.out_of_reach += 1;
-                report.farthest = report.farthest.max(distance - reach);
                 end = before.1 + path * (reach / distance);
             }
             // An anchor without a finite pose keeps its last target.

@@ -45,6 +45,19 @@ fn models() -> Vec<ModelSettings> {
             friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            ends: follow_the_leader::Ends::Both,
+            style_time: ramp(0.1, 0.5),
+            ..Default::default()
+        }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            ends: follow_the_leader::Ends::Free,
+            ..Default::default()
+        }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            ends: follow_the_leader::Ends::Both,
+            ..follow_the_leader::Settings::paper()
+        }),
         ModelSettings::MassSpring(mass_spring::Settings {
             stiffness: ramp(2.0, 0.5),
             damping: ramp(8.0, 2.0),

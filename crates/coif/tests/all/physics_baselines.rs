@@ -408,7 +408,8 @@ fn friction_between_hairs_dissipates_relative_motion() {
     let points = 200 * 12;
     for settings in defaults() {
         let mut model = settings.build(&groom(200, |_| 12), 1.0 / 240.0, GRAVITY).unwrap();
-        let friction = volume::Settings { friction: 0.9, repulsion: 0.0, cell: 0.03 };
+        let friction =
+            volume::Settings { friction: 0.9, repulsion: 0.0, cell: 0.03, ..Default::default() };
         let mut contact = volume::Volume::new(&friction).unwrap();
         // Adjacent strands move in opposite directions.
         let lender = model.lender().unwrap();

@@ -424,7 +424,7 @@ fn what_cannot_be_pinned_is_refused_with_a_hint() {
         assert_eq!(sim.pins().count(), 0, "{name}");
     }
     for settings in [
-        follow_the_leader::Settings { ends: follow_the_leader::Ends::Both, ..Default::default() },
+        follow_the_leader::Settings { ends: follow_the_leader::Ends::Free, ..Default::default() },
         follow_the_leader::Settings::paper(),
     ] {
         let mut sim = simulation(hair(), STILL, &ModelSettings::FollowTheLeader(settings));

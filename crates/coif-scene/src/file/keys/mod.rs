@@ -16,6 +16,7 @@ use std::sync::LazyLock;
 use coif::params::Param;
 
 use super::collider::ColliderDraft;
+use super::pin::PinSpec;
 use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section, Table};
 
@@ -125,6 +126,14 @@ pub(crate) static COLLIDER: LazyLock<Section<ColliderDraft>> = LazyLock::new(|| 
     meaning: "Shapes that hair collides with besides the body itself, one `[[body.collider]]` \
               each, placed in the body's rest shape; they move with the body.",
     keys: of_params(Table { get: |c: &ColliderDraft| Some(c), get_mut: |c| Some(c) }).leak(),
+});
+
+/// The table of pinned points, which may occur more than once too.
+pub(crate) static PIN: LazyLock<Section<PinSpec>> = LazyLock::new(|| Section {
+    path: "groom.pin",
+    meaning: "Points of strands that are pinned to a bone of the body, one `[[groom.pin]]` for each group of strands. \
+              For models that take pins (see the table below).",
+    keys: of_params(Table { get: |p: &PinSpec| Some(p), get_mut: |p| Some(p) }).leak(),
 });
 
 /// Two keys that replace each other. A `--set` of either drops the other, and the keys that apply only to it, from

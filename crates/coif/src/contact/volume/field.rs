@@ -20,20 +20,27 @@ pub(super) struct Node(pub(super) [f32; 8]);
 /// Model: `p = e^2 / (1 + e^2)` with the excess `e = max(0, d - r) / (r + s)`.
 /// Symbols: d density (kg/m^3), r density around the same hair in its rest shape, s [`SPARSE_FRACTION`] of
 /// the mean of r.
+/// Deviations: without a density at rest the "pressure" is the mass d times the volume of a cell, for the normalised
+/// gradient of eq. 14.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pressure {
     volume: f32,
     sparse: f32,
+    from_rest: bool,
 }
 
 impl Pressure {
-    pub(super) fn new(grid: &Grid, mean_rest: f32) -> Self {
-        Self { volume: grid.volume(), sparse: SPARSE_FRACTION * mean_rest * grid.volume() }
+    pub(super) fn new(grid: &Grid, mean_rest: f32, from_rest: bool) -> Self {
+        let volume = grid.volume();
+        Self { volume, sparse: SPARSE_FRACTION * mean_rest * volume, from_rest }
     }
 
     /// The pressure at a node with mass `mass` (kg), for a density at rest of `rest` (kg/m^3).
     #[inline(always)]
     pub(super) fn at(&self, mass: f32, rest: f32) -> f32 {
+        if !self.from_rest {
+            return mass;
+        }
         let rest = rest * self.volume;
         let more = (mass - rest).max(0.0);
         let base = rest + self.sparse;

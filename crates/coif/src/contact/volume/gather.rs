@@ -22,7 +22,12 @@ pub(super) struct Push {
     pub(super) friction: f32,
     /// Velocity change where the pressure falls from one to zero over two cells (m/s).
     pub(super) repulsion: f32,
+    /// Whether it is the velocity change everywhere, along the normalised gradient (eq. 14).
+    pub(super) normalises: bool,
 }
+
+/// Least size of a gradient, relative to the mass of a node, that has a direction: more than rounding.
+pub(super) const NO_GRADIENT: f32 = 1e-4;
 
 /// Input of a gather.
 #[derive(Clone, Copy)]
@@ -50,6 +55,7 @@ impl Gather<'_> {
 /// The fields at sixteen particles.
 struct Sampled<S: Simd> {
     velocity: Vec3x<S>,
+    mass: f32x16<S>,
     /// Change of the pressure over two cells.
     gradient: Vec3x<S>,
 }
@@ -62,7 +68,8 @@ struct Sampled<S: Simd> {
 /// Symbols: s fraction of the velocity taken from the grid, c repulsion.
 /// Deviations: in eq. 14 the velocity changes along the normalised gradient of the density
 /// everywhere: with the sign as printed towards dense hair, and for hair at rest as well. Here it changes along minus the
-/// gradient of the pressure, so that a groom at rest does not move.
+/// gradient of the pressure, so that a groom at rest does not move; without a density at rest along minus the normalised
+/// gradient of the density.
 #[inline(always)]
 fn push_rows<S: Simd>(
     simd: S,
@@ -91,7 +98,13 @@ fn push_rows<S: Simd>(
         let used = particles.used.to_bitmask() as u32;
         left_out += u64::from((u32::from(from.source.present[row]) & !used).count_ones());
         let free = particles.used & present(simd, from.free[row]);
-        let field = sample(simd, from.grid, from.nodes, &particles);
+        let mut field = sample(simd, from.grid, from.nodes, &particles);
+        if push.normalises {
+            let size = field.gradient.length();
+            let scale = f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, f32::MIN_POSITIVE));
+            let known = size.simd_gt(field.mass * NO_GRADIENT);
+            field.gradient = (field.gradient * scale).or(known, zero);
+        }
 
         // Blend in a fraction of the mean velocity (eq. 13), and accelerate against the pressure gradient (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
@@ -119,9 +132,9 @@ fn sample<S: Simd>(simd: S, grid: &Grid, nodes: &[Node], row: &Row<S>) -> Sample
         a.store_slice(&mut low[lane * 4..lane * 4 + 4]);
         b.store_slice(&mut high[lane * 4..lane * 4 + 4]);
     }
-    let [_, x, y, z] = deinterleaved(simd, &low);
+    let [mass, x, y, z] = deinterleaved(simd, &low);
     let [gx, gy, gz, _] = deinterleaved(simd, &high);
-    Sampled { velocity: Vec3x { x, y, z }, gradient: Vec3x { x: gx, y: gy, z: gz } }
+    Sampled { velocity: Vec3x { x, y, z }, mass, gradient: Vec3x { x: gx, y: gy, z: gz } }
 }
 
 /// Weighted sum of a node and its neighbour along x.

@@ -59,6 +59,11 @@ parameters! {
         /// An acceleration of 3600 / s^2 times this, where the pressure falls from one to zero over two
         /// centimetres (`muller2012` eq. 14). Hair of twice the groomed density has a pressure of about a third.
         repulsion: f32 = 0.02, "m", 0.0..=1.0;
+        /// Whether only hair that is denser than in the groom repels. If not, all hair is accelerated out of denser hair,
+        /// with 3600 / s^2 times the repulsion (0.003 is about gravity): a groom gains volume.
+        ///
+        /// `muller2012` eq. 14, which has the normalised gradient of the density and no density at rest.
+        rest_density: bool = true;
         /// Edge of a cell of the grid: hair nearer than this is in contact. Less than a few times the distance between
         /// strands leaves holes.
         cell: f32 = 0.01, "m", 1e-4..=10.0;
@@ -70,9 +75,11 @@ impl Settings {
     fn push(&self, dt: f32, cell: f32) -> Push {
         let steps = STEPS_PER_SECOND * dt;
         let max_speed = self.repulsion * STEPS_PER_SECOND * steps;
+        let slope = PRESSURE_LENGTH / (2.0 * cell);
         Push {
             friction: 1.0 - (1.0 - self.friction).powf(steps),
-            repulsion: max_speed * PRESSURE_LENGTH / (2.0 * cell),
+            repulsion: if self.rest_density { max_speed * slope } else { max_speed },
+            normalises: !self.rest_density,
         }
     }
 }
@@ -225,7 +232,7 @@ impl Volume {
         scatter.cut(rayon::current_num_threads(), &mut self.counts, &mut self.cuts);
         scatter.run(&self.cuts, &mut self.sums[..nodes]);
         let (sums, pressures) = (&self.sums[..nodes], &mut self.pressures[..nodes]);
-        let pressure = Pressure::new(grid, mean_rest);
+        let pressure = Pressure::new(grid, mean_rest, self.settings.rest_density);
         field::fill(grid, &pressure, sums, pressures, &mut self.nodes[..nodes]);
     }
 

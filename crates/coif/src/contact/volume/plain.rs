@@ -4,7 +4,7 @@
 use glam::{Quat, Vec3};
 
 use super::field::Pressure;
-use super::gather::Push;
+use super::gather::{NO_GRADIENT, Push};
 use super::grid::Grid;
 use super::row::sane;
 use super::{Settings, rest};
@@ -102,9 +102,14 @@ impl PlainVolume {
             self.rest(particles);
         }
         let grid = self.fill(particles);
-        let Push { friction, repulsion } = self.settings.push(dt, grid.cell);
+        let Push { friction, repulsion, normalises } = self.settings.push(dt, grid.cell);
         for p in particles.iter_mut().filter(|p| p.free && p.sane()) {
-            let field = sample(&grid, &self.nodes, p.position);
+            let mut field = sample(&grid, &self.nodes, p.position);
+            if normalises {
+                let size = field.across.length();
+                let known = size > field.mass * NO_GRADIENT;
+                field.across = if known { field.across / size } else { Vec3::ZERO };
+            }
             // Friction (eq. 13).
             p.velocity += (field.velocity - p.motion) * friction;
             // Repulsion (eq. 14), along minus the gradient of the pressure.
@@ -134,7 +139,7 @@ impl PlainVolume {
             }
         }
         // Compute velocities and pressures.
-        let pressure = Pressure::new(&grid, self.mean);
+        let pressure = Pressure::new(&grid, self.mean, self.settings.rest_density);
         for node in self.nodes.iter_mut().filter(|node| node.mass > 0.0) {
             node.velocity = node.momentum / node.mass;
             node.rest /= node.mass;

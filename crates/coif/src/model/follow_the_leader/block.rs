@@ -12,17 +12,17 @@ use glam::{Mat3, Quat, Vec3};
 use super::ageing::Ages;
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
+use super::free;
 use super::pins::Pin;
 use super::resting::{self, MEMORY};
 use super::style::{RestShape, Tie};
-use super::{MAX_STEPS, Pass, Settings};
+use super::{Ends, MAX_STEPS, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
-use crate::model::Environment;
-use crate::params::Ramp;
+use crate::model::{Environment, PinReport};
 
 /// The state of all strands, or of the strands of some blocks.
 pub(super) struct Rows<'a> {
@@ -77,6 +77,9 @@ impl<'a> Rows<'a> {
             }
         }
         frames::reset_lane(self.frame, l);
+        if block.is_free && !self.frame.is_empty() {
+            free::set_rotation(self.frame, l, world_from_rest.rotation);
+        }
     }
 
     /// Moves a lane rigidly; velocities turn with it.
@@ -188,6 +191,8 @@ pub(super) struct Block {
     pub(super) last_embedded: [f32; LANES],
     /// Largest number of embedded points in a lane.
     pub(super) max_embedded: usize,
+    /// Whether the two implicit passes move it as free strands (`free.rs`).
+    pub(super) is_free: bool,
 
     /// Whether the strands have equally many points and each has segments of nearly equal length.
     pub(super) even: bool,
@@ -231,6 +236,10 @@ pub(super) struct Block {
     pub(super) ages: Ages,
     /// Points that are pinned, by lane and then by row.
     pub(super) pins: Vec<Pin>,
+    /// Points of a strand before it is moved to its pin.
+    pub(super) before_pin: Vec<Vec3>,
+    /// Tips that are held, in the last step.
+    pub(super) tips: PinReport,
     /// Outcomes of the last steps.
     pub(super) outcome: [Outcome; MAX_STEPS],
 }
@@ -280,7 +289,8 @@ impl Block {
             points,
             last: std::array::from_fn(|l| (count(in_lane(l)) - 1) as f32),
             last_embedded: [0.0; LANES],
-            max_embedded: 1,
+            max_embedded: 0,
+            is_free: settings.is_free(),
             even,
             length: LineAligned::zeros(points * LANES),
             reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
@@ -298,7 +308,9 @@ impl Block {
             wind: [0.0; VECTOR],
             without_pose: 0,
             ages: Ages::default(),
-            pins: Vec::new(),
+            pins: Vec::with_capacity(if settings.holds_tips() { LANES } else { 0 }),
+            before_pin: Vec::with_capacity(if settings.holds_tips() { points } else { 0 }),
+            tips: PinReport::default(),
             outcome: [Outcome::default(); MAX_STEPS],
         };
         for l in 0..LANES {
@@ -306,7 +318,9 @@ impl Block {
             let line = groom.strands.strand(s);
             let last = line.len() - 1;
             let embedded = (groom.embedded[s] as usize).clamp(1, last);
-            block.last_embedded[l] = (embedded - 1) as f32;
+            // The scalp carries no point of a free strand.
+            let embedded = if settings.ends == Ends::Free { 0 } else { embedded };
+            block.last_embedded[l] = embedded as f32 - 1.0;
             block.max_embedded = block.max_embedded.max(embedded);
             // Continue straight beyond the tip.
             let step = line[last] - line[last - 1];
@@ -314,7 +328,7 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, &settings.correction);
+            block.set_lengths(l, line, settings);
             let shape = RestShape::new(line, settings, dt, gravity);
             block.set_ties(l, &shape);
             if settings.backward {
@@ -341,12 +355,13 @@ impl Block {
     /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` times that on its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// distributed over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points; a ramp uses its local value.
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: &Ramp) {
+    /// points, or that of each segment (`CorrectionForm`); a ramp uses its local value.
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], settings: &Settings) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
-        let along = correction.along(line);
-        let scale = |i: usize| along[i].powf(1.0 / last as f32);
+        let along = settings.correction.along(line);
+        let power = settings.correction_form.of_strand(last) / last as f32;
+        let scale = |i: usize| along[i].powf(power);
         let mean = (1..=last).map(length).sum::<f32>() / last as f32;
         let mass = |i: usize| 0.5 * (length(i) + if i < last { length(i + 1) } else { 0.0 });
         for i in 1..self.points {
@@ -373,7 +388,7 @@ impl Block {
         self.depth.fill(0.0);
         for l in 0..self.lanes {
             let root = &world_from_rest[self.strands[l] as usize];
-            for i in self.last_embedded[l] as usize + 1..=self.last[l] as usize {
+            for i in (self.last_embedded[l] + 1.0) as usize..=self.last[l] as usize {
                 let depth = obstacles.depth_at(root.point(lane(&self.rest, i, l)));
                 self.depth[i * LANES + l] = depth;
                 count += u64::from(depth > 0.0);
@@ -437,6 +452,11 @@ impl Block {
     #[inline(always)]
     pub(super) fn ties(&self, i: usize) -> Option<Ties<'_>> {
         self.ties.as_chunks::<TIE>().0.get(i).map(|row| Ties(row.as_chunks().0))
+    }
+
+    /// Spring of the style at a point of a lane: `even` where it is constant.
+    pub(super) fn spring_of(&self, i: usize, l: usize, even: f32) -> f32 {
+        self.ties(i).map_or(even, |ties| ties.0[0][l])
     }
 
     /// Friction on the body of half a row of points, relative to the body's: `even` where it is constant.

@@ -39,6 +39,41 @@ impl Obstacles<'_> {
     }
 }
 
+/// The distance field in place of a collider's number.
+pub(super) const SURFACE: usize = usize::MAX;
+
+impl Obstacles<'_> {
+    /// Normal and distance (m) of the surface with a number, with its skin, from a point; linear in the distance for a
+    /// shape (its tangent plane).
+    pub(super) fn surface(&self, number: usize, p: Vec3) -> Option<(Vec3, f32)> {
+        if let Some(collider) = self.colliders.get(number) {
+            return Some(collider.tangent_plane(p));
+        }
+        let obstacle = self.field?;
+        let sample = obstacle.field.sample(p);
+        Some((sample.gradient, sample.distance - obstacle.skin))
+    }
+
+    /// The surface that a point is deepest in: its number and the depth (m).
+    pub(super) fn deepest(&self, p: Vec3) -> Option<(usize, f32)> {
+        let mut deepest: Option<(usize, f32)> = None;
+        let mut note = |number: usize, depth: f32| {
+            if depth > deepest.map_or(0.0, |(_, depth)| depth) {
+                deepest = Some((number, depth));
+            }
+        };
+        for (number, collider) in self.colliders.iter().enumerate() {
+            if let Some((_, distance)) = collider.inside(p) {
+                note(number, -distance);
+            }
+        }
+        if let Some(obstacle) = self.field {
+            note(SURFACE, obstacle.skin - obstacle.field.distance_at(p));
+        }
+        deepest
+    }
+}
+
 impl StepCollider {
     /// A box around it in the world.
     pub(super) fn bounds(&self) -> Bounds {

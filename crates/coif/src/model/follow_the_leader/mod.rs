@@ -16,12 +16,16 @@
 mod ageing;
 mod articulated;
 mod block;
+mod both_ends;
 mod checkpoint;
+mod choices;
+mod close_outside;
 mod collider;
 mod contact;
 #[cfg(test)]
 mod energy_tests;
 mod frames;
+mod free;
 mod joint;
 mod lend;
 mod near;
@@ -30,9 +34,12 @@ mod one_way;
 mod other_ends;
 mod pins;
 pub mod plain;
+mod point_contact;
 mod resting;
 mod state;
 mod style;
+
+pub use self::choices::{CorrectionForm, Ends};
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -46,14 +53,14 @@ use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
 use super::strand_lanes::Rows as LaneRows;
-use super::{Capabilities, Environment, Model, ModelSettings, StepReport, StrandLanes};
+use super::{Capabilities, Environment, Model, ModelSettings, PinReport, StepReport, StrandLanes};
 use crate::contact::Lender;
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch_whole};
 use crate::math::lane_layout::{LanePlaces, order_for_lanes};
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform};
-use crate::params::{Ramp, choice, parameters};
+use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
 /// Name of this model in scene files.
@@ -89,20 +96,25 @@ parameters! {
         hold_shape: bool = true;
         /// Mass per length that the motion shows at the tip, relative to the root: 1 is even, less is livelier.
         ///
-        /// Scale `s` of the velocity correction (`muller2012` eq. 9). The paper's scale is per segment; this is its
-        /// power by the number of segments. As a ramp it says by how much the mass per length falls at each place, as a
+        /// Scale `s` of the velocity correction (`muller2012` eq. 9), of the strand or of a segment: see
+        /// [`correction_form`](Self::correction_form). As a ramp it says by how much the mass per length falls at each place, as a
         /// power of the path length up to there (`style.rs`).
         correction: Ramp = 0.9.into(), "", 0.0..=1.0;
+        /// What the correction is the scale of: the strand, so that it means the same for any number of points, or each
+        /// segment, as in the paper.
+        ///
+        /// Per segment, masses fall as `m, s m, s^2 m ..` (3.2): the scale of a strand is its power by the number of segments.
+        correction_form: CorrectionForm = CorrectionForm::Strand;
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
         /// larger one counts.
         ///
-        /// Not in the one-way pass, nor with ends other than the root.
+        /// Not in the one-way pass.
         restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Time after which hair that lies still, on a head that stands still and without wind, has settled: friction with
         /// the hair around it then holds it against its own weight, friction on the body is doubled, and both grow on.
         /// 1000 is never.
         ///
-        /// Not in the one-way pass, nor with ends other than the root.
+        /// Not in the one-way pass, nor with free ends.
         settling_time: f32 = 0.5, "s", 1e-3..=1000.0, unlimited: true;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
@@ -111,7 +123,8 @@ parameters! {
         /// which hair looks kinked. With a pass from tip to root no segment is held straighter than in the groom, and
         /// the style's own joints hold hair before it gets there (`joint.rs`).
         bend_limit: f32 = 0.8661, "", 0.0..=1.0;
-        /// Which ends of a strand follow the body; both-evenly weighs the two alike everywhere.
+        /// Which ends of a strand follow the body: the root, both (the tip at its place in the rest shape, carried by the
+        /// scalp under the root), or none. Both-evenly differs from both without a pass from tip to root only.
         ends: Ends = Ends::Root;
         /// Whether a pass from tip to root goes first; if not, the one-way pass of the paper, for chains of equal
         /// segments without style (style_time = 1000, hold_shape = false).
@@ -120,34 +133,6 @@ parameters! {
         backward: bool = true;
     }
 }
-
-/// Which ends of a strand follow the body. With other ends than the root the passes from both ends
-/// are averaged (`muller2012` figure 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ends {
-    /// The root.
-    #[default]
-    Root,
-    /// Root and tip, each carried by the scalp under the root: both passes count more near the end
-    /// where they start (figure 2 e).
-    Both,
-    /// As `Both`, with the plain average of the two passes (figure 2 d).
-    BothEvenly,
-    /// None: the strand flies (figure 2 c).
-    Free,
-}
-
-impl Ends {
-    /// All choices by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[
-        ("root", Self::Root),
-        ("both", Self::Both),
-        ("both-evenly", Self::BothEvenly),
-        ("free", Self::Free),
-    ];
-}
-
-choice!(Ends, "choice of ends");
 
 impl Settings {
     /// A strand without style, air or stiffness: a chain.
@@ -167,9 +152,19 @@ impl Settings {
         Self { backward: false, ..Self::limp() }
     }
 
-    /// Checks the additional limits of the one-way pass and of ends other than the root.
+    /// Whether the two implicit passes hold the tips too.
+    fn holds_tips(&self) -> bool {
+        self.backward && matches!(self.ends, Ends::Both | Ends::BothEvenly)
+    }
+
+    /// Whether the two implicit passes move free strands.
+    fn is_free(&self) -> bool {
+        self.backward && self.ends == Ends::Free
+    }
+
+    /// Checks the additional limits of the one-way pass.
     fn check_one_way(&self, groom: &Groom) -> Result<()> {
-        if !(self.backward && self.ends == Ends::Root || self.is_tied_evenly()) {
+        if !(self.backward || self.is_tied_evenly()) {
             return Err(Error::OneWayRamp);
         }
         if self.backward {
@@ -229,6 +224,8 @@ struct Pass {
     /// Smallest fraction of its velocity that a point keeps in the air.
     min_carried_on: f32,
     ends: Ends,
+    /// Whether tips are held by the two implicit passes (`both_ends.rs`).
+    holds_tips: bool,
     backward: bool,
     /// Fraction of its depth at the start that a point may still be inside of the body.
     still_inside: f32,
@@ -238,6 +235,12 @@ struct Pass {
 }
 
 impl Pass {
+    /// Whether the two implicit passes move free strands (`free.rs`).
+    #[inline(always)]
+    fn is_free(&self) -> bool {
+        self.ends == Ends::Free
+    }
+
     fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
         let carried_on = |damping: f32| 1.0 / (1.0 + damping * dt);
         Self {
@@ -248,10 +251,16 @@ impl Pass {
             tie: Tie::at(settings, 0.0, dt),
             min_carried_on: settings.damping.values().map(carried_on).fold(1.0, f32::min),
             ends: settings.ends,
+            holds_tips: settings.holds_tips(),
             backward: settings.backward,
             still_inside: 0.0,
             restitution: settings.restitution,
-            settling_time: settings.settling_time,
+            // Contacts of free strands do not age: no scalp says whether they rest.
+            settling_time: if settings.ends == Ends::Free {
+                f32::INFINITY
+            } else {
+                settings.settling_time
+            },
         }
     }
 }
@@ -487,7 +496,7 @@ fn advance(
     next: Upcoming<'_>,
 ) -> Outcome {
     use one_way::step_block;
-    if pass.ends != Ends::Root {
+    if pass.ends != Ends::Root && !pass.backward {
         return dispatch!(level,
             simd => other_ends::step_block(simd, block, rows, pass, obstacles, scratch));
     }
@@ -509,7 +518,7 @@ impl Model for FollowTheLeader {
 
     fn capabilities(&self) -> Capabilities {
         let Settings { ends, backward, .. } = self.settings;
-        let pins = CAPABILITIES.pins.filter(|_| backward && ends == Ends::Root);
+        let pins = CAPABILITIES.pins.filter(|_| backward && ends != Ends::Free);
         Capabilities { pins, ..CAPABILITIES }
     }
 
@@ -533,19 +542,33 @@ impl Model for FollowTheLeader {
                 for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
                     let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
                     dispatch!(level, simd => block.load_roots(simd, env, rows.position));
-                    block.load_pins(env, rows.contact, step.pass.dt);
                     let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
+                    block.load_pins(env, mine.contact, &step.pass, &obstacles);
+                    if step.pass.backward && step.pass.is_free() {
+                        let (x, v) = (&*mine.position, &*mine.velocity);
+                        block.load_free_frames(x, v, mine.frame, &step.pass);
+                    }
                     let mut outcome =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     outcome.broken |= block.without_pose;
                     if !block.pins.is_empty() {
-                        block.hold_pins(&mut rows, step.pass.dt);
+                        block.hold_pins(&mut rows, &step.pass, &obstacles);
+                    }
+                    if step.pass.holds_tips {
+                        block.tips = block.report_tips(rows.position);
                     }
                     if step.pass.backward {
                         block.age_contacts(&outcome, &step.pass);
                     }
                     for lane in lanes_of(outcome.broken) {
-                        rows.reset_lane(block, lane, &block.root_of(lane));
+                        let mut root = block.root_of(lane);
+                        if step.pass.is_free() {
+                            // Put it back on the scalp.
+                            let pose = env.world_from_rest[block.strands[lane] as usize];
+                            root = if pose.is_finite() { pose } else { RigidTransform::IDENTITY };
+                            block.set_root(lane, &root);
+                        }
+                        rows.reset_lane(block, lane, &root);
                         block.forget_pins(lane);
                         block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
@@ -560,6 +583,8 @@ impl Model for FollowTheLeader {
             }
         }
         self.prepared = prepared;
+        report.ends = PinReport::default();
+        self.blocks.iter().for_each(|block| report.ends.merge(&block.tips));
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
@@ -576,11 +601,15 @@ impl Model for FollowTheLeader {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        let is_free = self.settings.is_free();
         self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
                 let motion = to[strand] * from[strand].inverse();
                 rows.carry_lane(block, lane, &motion);
+                if is_free {
+                    free::turn(rows.frame, lane, motion.rotation);
+                }
                 block.turn_pins(lane, |force| motion.direction(force));
                 block.set_root(lane, &to[strand]);
             }
@@ -597,7 +626,8 @@ impl Model for FollowTheLeader {
 
     fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
         let Self { places, position, velocity, .. } = self;
-        Some(StrandLanes { places, position, velocity })
+        let is_free = self.settings.ends == Ends::Free;
+        Some(StrandLanes { places, position, velocity, is_free })
     }
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
@@ -607,10 +637,12 @@ impl Model for FollowTheLeader {
     fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
         let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
         settings.validate()?;
-        let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;
+        let even = |s: &Settings| s.is_tied_evenly() && s.backward;
         // Parameters of layout and masses need a new model; the others are read in every step, except for the goal.
         let now = &self.settings;
-        let same = now.correction == settings.correction
+        let same = now.ends == settings.ends
+            && now.correction == settings.correction
+            && now.correction_form == settings.correction_form
             && now.hold_shape == settings.hold_shape
             && now.bend_limit == settings.bend_limit;
         if !(same && even(now) && even(settings)) {

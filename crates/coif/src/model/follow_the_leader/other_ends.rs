@@ -1,5 +1,9 @@
-//! Chains that are pinned at both ends or at none (`muller2012` 3.3): the passes from the two ends are averaged
-//! (figure 2).
+//! The paper's own form of chains that are pinned at both ends or at none (`backward = false`): the passes from the two ends are
+//! averaged (`muller2012` figure 2). By default the two implicit passes do this (`both_ends.rs`, `free.rs`).
+//!
+//! The average moves both particles of a constraint, each by half of its correction: the symmetric update of eq. 7 and 8 that
+//! eq. 9 stands in for where there is one pass only, so there is nothing left for eq. 9 to correct. Both passes keep the bending
+//! limit (eq. 11), and the push out of the body along its normal has friction.
 //!
 //! A free strand has exact lengths: after the average it is laid out again from its middle and moved back
 //! to its centre of mass, so that its momentum is exact too. A strand between two ends can be shorter than
@@ -8,9 +12,10 @@
 use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
 use glam::Vec3;
 
-use super::block::{Block, FIXED, Outcome, Rows};
+use super::block::{Block, Outcome, Rows};
 use super::collider::Obstacles;
-use super::one_way::Carrier;
+use super::one_way::{Carrier, unbend};
+use super::point_contact::leave_body;
 use super::{Ends, Pass};
 use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
@@ -34,7 +39,7 @@ pub(super) fn step_block<S: Simd>(
     for half in 0..2 {
         let rows = rows.reborrow();
         predict(simd, block, half, &rows, pass, wanted);
-        average(simd, block, half, pass.ends, wanted, other);
+        average(simd, block, half, pass, wanted, other);
         let of_half = finish(simd, block, half, rows, pass, obstacles, wanted);
         outcome.broken |= of_half.broken << (half * HALF);
         outcome.unresolved += of_half.unresolved;
@@ -42,8 +47,7 @@ pub(super) fn step_block<S: Simd>(
     outcome
 }
 
-/// Predicts every particle without the length constraint (eq. 1), with the spring to its groomed place carried by
-/// the scalp.
+/// Predicts every particle without the length constraint (eq. 1).
 #[inline(always)]
 fn predict<S: Simd>(
     simd: S,
@@ -56,24 +60,11 @@ fn predict<S: Simd>(
     let splat = |v: f32| f32x8::splat(simd, v);
     let fall = Vec3x8::splat(simd, pass.gravity * (pass.dt * pass.dt));
     let root = Carrier::load(simd, &block.root, half);
-    let motion = Carrier::load(simd, &block.motion, half);
     let last_embedded = half_row(simd, &block.last_embedded, half);
-    let fixed = block.fixed.as_chunks::<FIXED>().0;
-    let (spring, damper) = (pass.tie.spring, pass.tie.damper);
     for i in 0..block.points {
         let x = Vec3x8::load(simd, rows.position, i, half);
-        let mut moves = Vec3x8::load(simd, rows.velocity, i, half) * splat(pass.dt) + fall;
-        let mut y = x + moves;
+        let mut y = x + (Vec3x8::load(simd, rows.velocity, i, half) * splat(pass.dt) + fall);
         if pass.ends != Ends::Free {
-            if let (Some(fixed), true) = (fixed.get(i), i > 0) {
-                // An implicit damped spring, as in `articulated/`.
-                let goal = Vec3x8::load(simd, fixed, 0, half);
-                let mass = half_row(simd, &fixed.as_chunks::<LANES>().0[6], half);
-                moves += root.direction(goal) * (splat(1.0) / mass)
-                    + (root.translation - x) * splat(spring)
-                    + motion.point(x) * splat(damper);
-                y = x + moves * splat(1.0 / (1.0 + spring + damper));
-            }
             let free = splat(i as f32).simd_gt(last_embedded);
             y = y.or(free, root.point(Vec3x8::load(simd, &block.rest, i, half)));
         }
@@ -83,17 +74,31 @@ fn predict<S: Simd>(
 
 /// The pass from the tip: every point at its length from its outer neighbour.
 #[inline(always)]
-fn backward<S: Simd>(simd: S, block: &Block, half: usize, wanted: &mut [f32], tip: Vec3x8<S>) {
+fn backward<S: Simd>(
+    simd: S,
+    block: &Block,
+    half: usize,
+    pass: &Pass,
+    wanted: &mut [f32],
+    tip: Vec3x8<S>,
+) {
     let last = half_row(simd, &block.last, half);
     let mut outer = Vec3x8::splat(simd, Vec3::ZERO);
+    let mut ahead = outer;
     for i in (0..block.points).rev() {
         let index = f32x8::splat(simd, i as f32);
         let y = Vec3x8::load(simd, wanted, i, half);
         let at_tip = index.simd_ge(last);
         let end = tip.or(index.simd_eq(last), y);
         let length = block.length_row(simd, (i + 1).min(block.points - 1), half);
-        let edge = y - outer;
+        let mut edge = y - outer;
         let distance = edge.length().max(f32x8::splat(simd, 1e-9));
+        if pass.bend.is_on() {
+            // Keep the angle with the segment before (eq. 11), of points with two outer neighbours.
+            let joined = (index + 1.0).simd_lt(last);
+            edge = unbend(simd, &pass.bend, ahead, edge, distance).or(joined, edge);
+        }
+        ahead = edge * (f32x8::splat(simd, 1.0) / distance);
         let p = end.or(at_tip, outer + edge * (length / distance));
         p.store(wanted, i, half);
         outer = p;
@@ -106,10 +111,11 @@ fn average<S: Simd>(
     simd: S,
     block: &Block,
     half: usize,
-    ends: Ends,
+    pass: &Pass,
     wanted: &mut [f32],
     back: &mut [f32],
 ) {
+    let ends = pass.ends;
     let splat = |v: f32| f32x8::splat(simd, v);
     let last = half_row(simd, &block.last, half);
     let root = Carrier::load(simd, &block.root, half);
@@ -125,19 +131,24 @@ fn average<S: Simd>(
     for _round in 0..if pinned { ROUNDS } else { 1 } {
         back.copy_from_slice(wanted);
         let end = if pinned { tip } else { row_at(simd, back, &block.last, half) };
-        backward(simd, block, half, back, end);
+        backward(simd, block, half, pass, back, end);
         // Go forward, and average at each point.
         let mut leader = Vec3x8::load(simd, wanted, 0, half);
         let root_place = root.point(Vec3x8::load(simd, &block.rest, 0, half));
         if pinned {
             leader = root_place;
         }
+        let mut ahead = leader;
         for i in 0..block.points {
             let index = splat(i as f32);
             let mut p = leader;
             if i > 0 {
-                let edge = Vec3x8::load(simd, wanted, i, half) - leader;
+                let mut edge = Vec3x8::load(simd, wanted, i, half) - leader;
                 let distance = edge.length().max(splat(1e-9));
+                if pass.bend.is_on() && i > 1 {
+                    edge = unbend(simd, &pass.bend, ahead, edge, distance);
+                }
+                ahead = edge * (splat(1.0) / distance);
                 p = leader + edge * (block.length_row(simd, i, half) / distance);
             }
             leader = p;
@@ -213,17 +224,21 @@ fn finish<S: Simd>(
     for i in 0..block.points {
         let x = Vec3x8::load(simd, rows.position, i, half);
         let mut p = Vec3x8::load(simd, wanted, i, half);
+        let mut brake = Vec3x8::splat(simd, Vec3::ZERO);
         for l in 0..HALF {
             let pinned = match pass.ends {
                 Ends::Free => false,
                 _ => i == 0 || i as f32 == block.last[half * HALF + l],
             };
-            if !pinned {
-                let out = obstacles.push_out(p.lane(l));
-                p.set_lane(l, out);
+            let before = p.lane(l);
+            if let Some(hit) = leave_body(before, 0.0, obstacles).filter(|_| !pinned) {
+                p.set_lane(l, hit.place);
+                let v = (hit.place - x.lane(l)) / pass.dt;
+                let depth = hit.place.distance(before);
+                brake.set_lane(l, hit.brake(v, depth, pass.tie.friction, pass.dt));
             }
         }
-        ((p - x) * carried_on + blow).store(rows.velocity, i, half);
+        ((p - x) * carried_on + blow - brake).store(rows.velocity, i, half);
         p.store(rows.position, i, half);
         sane &= p.dot(p).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     }

@@ -17,12 +17,14 @@
 use fearless_simd::{Simd, SimdMask, mask32x8};
 use glam::Vec3;
 
-use super::Environment;
 use super::block::{Block, Rows};
+use super::close_outside::Outside;
+use super::collider::Obstacles;
 use super::resting::{self, MEMORY};
+use super::{Environment, Pass};
 use crate::math::LANES;
 use crate::math::bytes::{Reader, put_floats, put_u32};
-use crate::math::close_chain::{Line, close_chain};
+use crate::math::close_chain::Line;
 use crate::math::lanes::{HALF, VECTOR, lane, set_lane};
 
 /// Stiffness of a pin, by the inertia of its whole strand: a change of the force on the strand by its weight moves the pin
@@ -36,6 +38,9 @@ const MAX_GAP: f32 = 1e-3;
 /// The largest gap (m) that is closed on the length sphere in a step. A larger one is closed by forces.
 const MAX_CLOSED: f32 = 2e-3;
 
+/// The same for tips that the model holds, which begin in their places: more than a shaken head leaves of limp hair.
+const MAX_CLOSED_TIP: f32 = 5e-2;
+
 /// A pinned point of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pin {
@@ -46,33 +51,52 @@ pub(super) struct Pin {
     /// Its displacement in the step (m).
     moves: Vec3,
     force: Vec3,
+    /// Whether it stays outside of the body, as tips do that the model holds: pins of the caller go into it.
+    collides: bool,
 }
 
 impl Block {
     /// Reserves memory for a pin per strand, so that steps allocate none.
     pub(super) fn make_room_for_pins(&mut self) {
-        self.pins.reserve(LANES.saturating_sub(self.pins.len()));
+        self.pins.reserve(LANES);
+        self.before_pin.reserve(self.points);
     }
 
     /// Loads the pins of a step.
-    pub(super) fn load_pins(&mut self, env: &Environment<'_>, contact: &mut [f32], dt: f32) {
-        if env.pins.is_empty() && self.pins.is_empty() {
+    pub(super) fn load_pins(
+        &mut self,
+        env: &Environment<'_>,
+        contact: &mut [f32],
+        pass: &Pass,
+        obstacles: &Obstacles<'_>,
+    ) {
+        if env.pins.is_empty() && self.pins.is_empty() && !pass.holds_tips {
             return;
         }
-        let strands = self.strands;
+        let (strands, tips, dt) = (self.strands, self.last, pass.dt);
         self.pins.retain(|pin| {
-            let of_strand = env.pins.of(strands[usize::from(pin.lane)] as usize);
+            let lane = usize::from(pin.lane);
+            let of_strand = env.pins.of(strands[lane] as usize);
             of_strand.iter().any(|now| now.point == u32::from(pin.row))
+                || pass.holds_tips && f32::from(pin.row) == tips[lane]
         });
         for lane in 0..self.lanes {
             let mut speed = 0.0f32;
-            for now in env.pins.of(strands[lane] as usize) {
+            let of_strand = env.pins.of(strands[lane] as usize);
+            let tip = pass.holds_tips.then(|| self.tip_target(lane, pass, obstacles));
+            // A pin of the caller replaces that of the tip.
+            let tip = tip.filter(|tip| of_strand.last().is_none_or(|now| now.point != tip.point));
+            let all = of_strand.iter().map(|now| (*now, false)).chain(tip.map(|tip| (tip, true)));
+            for (now, collides) in all {
                 let (target, moves) = (now.end, now.end - now.start);
                 let (row, lane) = (now.point as u16, lane as u16);
                 match self.pins.iter_mut().find(|pin| (pin.row, pin.lane) == (row, lane)) {
-                    Some(pin) => (pin.target, pin.moves) = (target, moves),
+                    Some(pin) => {
+                        (pin.target, pin.moves, pin.collides) = (target, moves, collides);
+                    }
                     None => {
-                        self.pins.push(Pin { row, lane, target, moves, force: Vec3::ZERO });
+                        let force = Vec3::ZERO;
+                        self.pins.push(Pin { row, lane, target, moves, force, collides });
                         let row = contact.as_chunks_mut::<MEMORY>().0.get_mut(usize::from(row));
                         row.into_iter().for_each(|row| resting::forget(row, lane.into()));
                     }
@@ -125,14 +149,20 @@ impl Block {
         STIFFNESS * (self.last[l] + 1.0)
     }
 
-    /// Lanes of half a row whose point is not pinned.
+    /// Lanes of half a row whose point is not pinned to a place that may be inside of the body.
     pub(super) fn not_pinned<S: Simd>(&self, simd: S, i: usize, half: usize) -> mask32x8<S> {
-        let pinned = self.pins_of_row(i).fold(0u64, |bits, pin| bits | 1 << pin.lane);
+        let enters = self.pins_of_row(i).filter(|pin| !pin.collides);
+        let pinned = enters.fold(0u64, |bits, pin| bits | 1 << pin.lane);
         mask32x8::from_bitmask(simd, !(pinned >> (half * HALF)) & 0xff)
     }
 
     /// Ends a step: updates the forces, and moves the points to their pins.
-    pub(super) fn hold_pins(&mut self, rows: &mut Rows<'_>, dt: f32) {
+    pub(super) fn hold_pins(
+        &mut self,
+        rows: &mut Rows<'_>,
+        pass: &Pass,
+        obstacles: &Obstacles<'_>,
+    ) {
         let mut pins = std::mem::take(&mut self.pins);
         let mut before = (u16::MAX, 0);
         for pin in &mut pins {
@@ -150,10 +180,19 @@ impl Block {
             let stiffness = self.pin_stiffness(l);
             pin.force = (pin.force + gap * stiffness).clamp_length_max(stiffness * MAX_GAP);
             let mut line = InLane { position: rows.position, lane: l };
-            let target = here + gap.clamp_length_max(MAX_CLOSED);
+            let max_closed = if pin.collides { MAX_CLOSED_TIP } else { MAX_CLOSED };
+            let target = here + gap.clamp_length_max(max_closed);
             let last = self.last[l] as usize;
-            close_chain(&mut line, [first, row, last], target, |i| self.length_of(i, l));
-            self.take_velocity(rows.velocity, [first, row], l, pin.moves * (1.0 / dt));
+            let mut before = std::mem::take(&mut self.before_pin);
+            let depth = &self.depth;
+            let allowed = |i: usize| {
+                if self.began_inside { depth[i * LANES + l] * pass.still_inside } else { 0.0 }
+            };
+            let outside = Outside { obstacles, allowed, collides: pin.collides };
+            let length = |i: usize| self.length_of(i, l);
+            outside.close(&mut line, [first, row, last], target, length, &mut before);
+            self.before_pin = before;
+            self.take_velocity(rows.velocity, [first, row], l, pin.moves * (1.0 / pass.dt));
         }
         self.pins = pins;
     }
@@ -236,6 +275,7 @@ pub(super) fn read(from: &mut Reader<'_>, blocks: &[Block]) -> Option<Saved> {
             target: Vec3::ZERO,
             moves: Vec3::ZERO,
             force,
+            collides: false,
         };
         fits.then_some((block, pin))
     };

@@ -23,8 +23,8 @@
 
 use glam::Vec3;
 
-use super::Settings;
 use super::joint::Limit;
+use super::{Ends, Settings};
 use crate::params::Ramp;
 
 /// Rest shape of a strand in the units of its lane: masses by the mass of a mean segment.
@@ -90,7 +90,7 @@ impl RestShape {
         let mut from_root = 0.0;
         let mut density = |l: f32| {
             from_root += l;
-            settings.density((from_root - 0.5 * l) / total) * l / mean
+            settings.density((from_root - 0.5 * l) / total, last) * l / mean
         };
         let segment: Vec<f32> = (1..=last).map(|i| density(length(i))).collect();
         let mass: Vec<f32> = (0..=last)
@@ -99,7 +99,8 @@ impl RestShape {
                     + segment.get(i).unwrap_or(&0.0))
             })
             .collect();
-        let load = if settings.hold_shape {
+        // No dead load: nothing holds a free strand against gravity.
+        let load = if settings.hold_shape && settings.ends != Ends::Free {
             dead_load(line, &mass, gravity)
         } else {
             vec![Vec3::ZERO; last + 1]
@@ -137,14 +138,15 @@ impl Settings {
     }
 
     /// Mass per length at a place from 0 (root) to 1 (tip), relative to the root: `s^place`, or for a scale `s` that is
-    /// a ramp the exponential of the integral of `ln s` from the root.
-    pub(super) fn density(&self, place: f32) -> f32 {
+    /// a ramp the exponential of the integral of `ln s` from the root. `s` is that of the strand of so many segments.
+    pub(super) fn density(&self, place: f32, segments: usize) -> f32 {
         const PIECES: usize = 64;
+        let power = self.correction_form.of_strand(segments);
         if let Some(scale) = self.correction.constant() {
-            return scale.max(SMALLEST_DENSITY).powf(place);
+            return scale.powf(power).max(SMALLEST_DENSITY).powf(place);
         }
         let at = |i: usize| place * (i as f32 + 0.5) / PIECES as f32;
-        let log = |i: usize| self.correction.at(at(i)).max(SMALLEST_DENSITY).ln();
+        let log = |i: usize| self.correction.at(at(i)).powf(power).max(SMALLEST_DENSITY).ln();
         ((0..PIECES).map(log).sum::<f32>() * place / PIECES as f32).exp()
     }
 }

@@ -43,6 +43,7 @@
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
 mod candidate;
+mod free_root;
 mod left;
 mod root_to_tip;
 mod tip_to_root;
@@ -145,7 +146,7 @@ pub(super) fn step_block<S: Simd>(
     }
     let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
     if pass.restitution.max(of_field) > 0.0 {
-        for i in 1..points {
+        for i in usize::from(!pass.is_free())..points {
             if resting::any(simd, &state.contact[i]) {
                 let row = f32x16::splat(simd, i as f32);
                 let free = row.simd_gt(f32x16::from_slice(simd, &block.last_embedded))

@@ -4,6 +4,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
 
 use super::candidate::Candidate;
+use super::free_root::PlacedRoot;
 use super::left::{Joined, Left};
 use super::{Affine, Fixed, NO_DIRECTION2, SCRATCH};
 use crate::limits::MAX_WORLD_DISTANCE;
@@ -47,16 +48,28 @@ pub(super) fn root_to_tip<S: Simd>(
     // Start at the root, which follows the body.
     let x = Vec3x::of_row(simd, &position[0]);
     let mut leader = root.point(Vec3x::of_row(simd, &rest[0]));
-    let moved = leader - x;
+    let mut moved = leader - x;
     let motion = Affine::load(simd, &block.motion);
     let (mut x_leader, mut shift_leader) = (x, motion.point(x));
     let mut displaced = moved - shift_leader;
-    (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    let none = Vec3x::splat(simd, Vec3::ZERO);
+    let (mut pushed, mut pushed_before) = (none, false);
+    if pass.is_free() {
+        // Displace a free root by the solution of the first pass.
+        let mut root = PlacedRoot::new(simd, x, shift_leader, &scratch[0]);
+        root.collide(simd, block, &mut contact[0], &terms[0], pass, obstacles, &mut outcome);
+        (leader, moved, displaced) = (root.place, root.place - x, root.displaced);
+        (pushed, pushed_before) = (root.pushed, true);
+        let ties = block.ties(0).map(|ties| ties.carried_on(simd));
+        let kept = ties.unwrap_or(splat(pass.tie.carried_on));
+        let v = (moved - pushed) * (kept * (1.0 / pass.dt)) + wind * (splat(1.0) - kept);
+        (v - root.brake).to_row(&mut velocity[0]);
+    } else {
+        (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    }
     leader.to_row(&mut position[0]);
     let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
     let mut clear = splat(0.0);
-    let none = Vec3x::splat(simd, Vec3::ZERO);
-    let (mut pushed, mut pushed_before) = (none, false);
     let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
     let mut near = Near::none(obstacles.colliders);
     let (mut farthest2, last) = (splat(0.0), f32x16::from_slice(simd, &block.last));

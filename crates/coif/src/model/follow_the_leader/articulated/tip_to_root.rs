@@ -3,6 +3,7 @@
 use fearless_simd::{Simd, SimdBase, f32x16, mask32x16};
 use glam::Vec3;
 
+use super::free_root::FreeRoot;
 use super::left::{Joined, Left};
 use super::{Affine, Before, Carried, Fixed, SCRATCH};
 use crate::math::lanes::{VECTOR, Vec3x};
@@ -252,10 +253,21 @@ pub(super) fn tip_to_root<S: Simd>(
         }
         (outer, inner, segment) = (inner, second, ahead);
     }
+    if pass.is_free() {
+        let hangs = FreeRoot { before: outer, inertia: beyond.inertia, push: beyond.push };
+        let (memory, terms) = (&mut contact[0], &mut contact_terms[0]);
+        if let Some(start) = &mut start {
+            start.contact[0] = *memory;
+        }
+        let a = hangs.displacement(simd, block, found, memory, terms, pass, obstacles);
+        FreeRoot::store(a, &mut scratch[0]);
+    }
     if let Some(start) = start {
         start.position[0] = position[0];
         start.velocity[0] = velocity[0];
         start.tension[0] = tension[0];
-        start.contact[0] = contact[0];
+        if !pass.is_free() {
+            start.contact[0] = contact[0];
+        }
     }
 }

@@ -127,7 +127,10 @@ impl PlainFollowTheLeader {
             let shape = RestShape::new(line, settings, dt, gravity);
             let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
             let mass = |i: usize| length(i) + if i < last { length(i + 1) } else { 0.0 };
-            let scale = settings.correction.at(0.0).powf(1.0 / last as f32);
+            let scale = settings
+                .correction
+                .at(0.0)
+                .powf(settings.correction_form.of_strand(last) / last as f32);
             let particles = (0..=last).map(|i| Particle {
                 position: line[i],
                 velocity: Vec3::ZERO,
