@@ -10,6 +10,7 @@ mod examples;
 mod health;
 mod hold_uneven;
 mod module_order;
+mod other_bodies;
 mod physics_baselines;
 mod physics_cantilever;
 mod physics_collision;
