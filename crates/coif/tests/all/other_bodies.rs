@@ -215,9 +215,9 @@ fn bodies_follow_their_own_animation_and_can_be_removed() {
         let (a, b) = (own.strands(), set.strands());
         let pairs = a.positions().iter().zip(b.positions());
         let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        // Rounding of poses, by contact.
+        // Rounding of poses, which moves the grid of the field: less than a tenth of a cell.
         println!("{name}: {off:.1e} m between animation and poses");
-        assert!(off < 1e-3, "{name}: {off} m");
+        assert!(off < DEEP, "{name}: {off} m");
         // A body far away, added and removed, changes nothing.
         let (mut with, mut without) = (head(&model, true), head(&model, true));
         let far = Arc::new(Body::still(other_mesh()).expect("a valid body"));
@@ -261,9 +261,18 @@ fn poses_replace_each_other_and_move_with_the_origin() {
         drive(sim, Some(id), BESIDE + 6..BESIDE + 9);
         drive(sim, None, 0..3);
     }
-    let (a, b) = (once.strands(), twice.strands());
-    let pairs = a.positions().iter().zip(b.positions());
-    let off = pairs.map(|(a, b)| a.distance(*b + shift.as_vec3())).fold(0.0, f32::max);
-    println!("{off:.1e} m with another origin");
-    assert!(off < 1e-3, "{off} m");
+    // The same frames without the second body.
+    let mut without = head(&model, true);
+    drive(&mut without, None, 0..BESIDE + 12);
+    let mean_off = |other: &Simulation, shift: Vec3| {
+        let (a, b) = (once.strands(), other.strands());
+        let pairs = a.positions().iter().zip(b.positions());
+        pairs.map(|(a, b)| a.distance(*b + shift)).sum::<f32>() / a.point_count() as f32
+    };
+    let [off, effect] = [mean_off(&twice, shift.as_vec3()), mean_off(&without, Vec3::ZERO)];
+    println!("mean {off:.1e} m with another origin, {effect:.1e} m without the body");
+    // The grid of the field lies elsewhere, which changes distances by less than a tenth of a cell, and where hair is
+    // pressed against the body: at about a tenth of the points.
+    assert!(off < 0.1 * DEEP, "{off} m");
+    assert!(effect > 10.0 * off, "{effect} m");
 }
