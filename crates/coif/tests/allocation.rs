@@ -17,7 +17,7 @@ use coif::groom::Groom;
 use coif::grow::strips::StripMesh;
 use coif::math::WorldTransform;
 use coif::model::{ModelSettings, cantilever, follow_the_leader, hair_mesh, mass_spring};
-use coif::simulation::{Anchor, FreeCollider, Layout, Simulation, Surface, Wind, World};
+use coif::simulation::{Anchor, BodyId, FreeCollider, Layout, Simulation, Surface, Wind, World};
 use glam::{DVec3, Quat, Vec3, Vec4};
 use scene::{RADIUS, Shake, ball, groom, other_value, simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -124,7 +124,12 @@ fn takes_pins(sim: &Simulation) -> bool {
 }
 
 /// A game's frame: everything changes, and everything is read.
-fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, out: &mut Memory) {
+fn game_frame(
+    sim: &mut Simulation,
+    (styles, other): (&[ModelSettings; 2], BodyId),
+    frame: usize,
+    out: &mut Memory,
+) {
     let t = frame as f64 / 60.0;
     let swing = t.sin();
     let pose = WorldTransform {
@@ -147,6 +152,9 @@ fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, o
         friction: 0.2,
     };
     sim.set_free_colliders(&[ball; 2][..1]).expect("a valid collider");
+    // Another character comes by, too.
+    let at = WorldTransform::from_translation(DVec3::new(-0.3, -0.1, swing));
+    sim.set_body_pose(other, Pose::Rigid(at)).expect("a valid pose");
     if sim.model_name() == follow_the_leader::NAME {
         sim.set_model(&styles[frame % 2]).expect("parameters of this model");
     }
@@ -258,6 +266,10 @@ fn parameters_that_allocate(model: &ModelSettings) -> Vec<&'static str> {
 /// Allocations of a driven simulation in frames in which everything changes.
 fn allocations_of_frames(model: &ModelSettings) -> usize {
     let mut sim = on_primitives(model);
+    let body = Arc::new(Body::still(ball()).expect("a valid body"));
+    let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
+    let surface = Surface { field, ..Surface::default() };
+    let other = sim.add_body(body, &surface).expect("a valid body");
     let points = sim.groom().strands.point_count();
     let mut out = Memory {
         x: vec![Vec3::ZERO; points],
@@ -271,9 +283,9 @@ fn allocations_of_frames(model: &ModelSettings) -> usize {
             ..Default::default()
         })
     });
-    (0..60).for_each(|frame| game_frame(&mut sim, &styles, frame, &mut out));
+    (0..60).for_each(|frame| game_frame(&mut sim, (&styles, other), frame, &mut out));
     let region = Region::new(GLOBAL);
-    (60..120).for_each(|frame| game_frame(&mut sim, &styles, frame, &mut out));
+    (60..120).for_each(|frame| game_frame(&mut sim, (&styles, other), frame, &mut out));
     let change = region.change();
     assert!(sim.report().quarantined.is_empty(), "{}", model.name());
     change.allocations + change.reallocations

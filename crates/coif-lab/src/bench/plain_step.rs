@@ -104,11 +104,9 @@ impl<'a> PlainScene<'a> {
         built?;
         self.field.rebuild(&self.mesh.positions, &velocity);
         let obstacle = FieldObstacle {
-            field: &self.field,
-            motion: None,
             friction: surface.friction,
             restitution: surface.restitution,
-            skin: SKIN,
+            ..FieldObstacle::new(&self.field, SKIN)
         };
         spent += seconds(|| {
             // Pose the roots.

@@ -257,6 +257,23 @@ impl PoseKeys {
         self.set_fraction(if jumps { 1.0 } else { 0.0 });
     }
 
+    /// Takes back the last [pushed](Self::push) pose, before the body has moved.
+    pub(crate) fn take_back(&mut self) {
+        self.keys.rotate_right(1);
+        self.dt = [0.0, self.dt[0]];
+        self.count = self.count.saturating_sub(1).max(1);
+    }
+
+    /// Sets the length (s) of the frame that ends with the last pose.
+    pub(crate) fn set_frame_length(&mut self, dt: f32) {
+        self.dt[1] = dt;
+    }
+
+    /// The body stands for a frame: the next one begins without velocity.
+    pub(crate) fn stand(&mut self) {
+        self.count = self.count.min(1);
+    }
+
     /// Finds the pivots of the parts: the middle of the vertices that follow each.
     fn find_pivots(&mut self, body: &Body) {
         let rest = &body.rest().positions;

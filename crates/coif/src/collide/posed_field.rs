@@ -1,4 +1,4 @@
-//! The body's own surface, given as a distance field, posed for a substep.
+//! The surfaces of bodies, given as distance fields, posed for a substep.
 //!
 //! A substep that ends before the step does needs the surface at that time: between the
 //! fields at the start and the end of the step (`selle2008` 5.1), so that a body that moves does not
@@ -19,12 +19,15 @@ const ROUNDS: usize = 8;
 /// faster than any head or tail.
 const MAX_SURFACE_SPEED: f32 = 20.0;
 
-/// The body's surface at one moment of a step.
+/// The surfaces of all bodies at one moment of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct PosedField<'a> {
     obstacle: FieldObstacle<'a>,
     /// Between start and end of the step, before the end and where the motion is known.
     between: Option<LevelSetInTime<'a>>,
+    /// Restitution of the hair, and length of the step (s).
+    of_hair: f32,
+    dt: f32,
     /// Fraction of the step that has passed.
     fraction: f32,
     /// From now until the end of the step (s).
@@ -53,11 +56,42 @@ impl<'a> PosedField<'a> {
             }
             None => [MAX_SURFACE_SPEED * ahead, 0.0],
         };
-        Self { obstacle, between, fraction, ahead, reach }
+        Self { obstacle, between, of_hair: restitution, dt, fraction, ahead, reach }
     }
 
-    /// Distance, normal and velocity of the surface at a point that may collide with it.
-    fn near(&self, p: Vec3) -> Option<FieldSample> {
+    /// Distance, normal and velocity of the nearest surface at a point that may collide with it, friction and
+    /// restitution.
+    #[inline]
+    fn near(&self, p: Vec3) -> Option<(FieldSample, f32, f32)> {
+        let FieldObstacle { friction, restitution, others, .. } = self.obstacle;
+        let first = self.near_first(p).map(|sample| (sample, friction, restitution));
+        if others.is_empty() { first } else { self.nearer(p, first) }
+    }
+
+    /// The nearest of the first surface and all others, where the result of the first is known.
+    #[cold]
+    #[inline(never)]
+    fn nearer(
+        &self,
+        p: Vec3,
+        mut nearest: Option<(FieldSample, f32, f32)>,
+    ) -> Option<(FieldSample, f32, f32)> {
+        for other in self.obstacle.others {
+            let other = Self::at(other.obstacle(), self.of_hair, self.dt, self.fraction);
+            let found = other.near(p);
+            let distance = |near: &Option<(FieldSample, f32, f32)>| {
+                near.as_ref().map_or(f32::INFINITY, |(sample, ..)| sample.distance)
+            };
+            if distance(&found) < distance(&nearest) {
+                nearest = found;
+            }
+        }
+        nearest
+    }
+
+    /// Distance, normal and velocity of the first surface at a point that may collide with it.
+    #[inline]
+    fn near_first(&self, p: Vec3) -> Option<FieldSample> {
         let FieldObstacle { field, motion, skin, .. } = self.obstacle;
         // Most points are far away, so that the distance alone decides.
         let [to_end, to_start] = self.reach;
@@ -75,23 +109,24 @@ impl<'a> PosedField<'a> {
 
     /// Whether a point is below the surface of the body.
     pub(super) fn holds(&self, p: Vec3) -> bool {
-        self.near(p).is_some_and(|s| s.distance < 0.0)
+        self.near(p).is_some_and(|(s, ..)| s.distance < 0.0)
     }
 
     /// Moves a particle at `p` out of the body; `None` if it is outside.
     ///
     /// Model: go along the gradient by the missing distance, a few times.
     pub(super) fn push_out(&self, path: &Path, mut p: Vec3) -> Option<(Vec3, Collision)> {
-        let FieldObstacle { friction, restitution, skin, .. } = self.obstacle;
+        let skin = self.obstacle.skin;
         let mut found: Option<Collision> = None;
         for _ in 0..ROUNDS {
             // Between two fields distances are less exact: what is on the surface there would be pushed again and again.
             let settled = if found.is_some() || self.between.is_some() { SETTLED } else { 0.0 };
-            let Some(FieldSample { distance, gradient: normal, velocity }) =
-                self.near(p).filter(|s| s.distance < skin - settled)
+            let Some((sample, friction, restitution)) =
+                self.near(p).filter(|(s, ..)| s.distance < skin - settled)
             else {
                 break;
             };
+            let FieldSample { distance, gradient: normal, velocity } = sample;
             let depth = skin - distance;
             if let Some(collision) = &mut found {
                 (collision.normal, collision.velocity) = (normal, velocity);
@@ -134,8 +169,7 @@ mod tests {
     }
 
     fn ground(field: &DistanceField, restitution: f32, fraction: f32) -> PosedField<'_> {
-        let obstacle =
-            FieldObstacle { field, motion: None, friction: 0.3, restitution: 0.0, skin: SKIN };
+        let obstacle = FieldObstacle { friction: 0.3, ..FieldObstacle::new(field, SKIN) };
         PosedField::at(obstacle, restitution, DT, fraction)
     }
 
@@ -218,8 +252,7 @@ mod tests {
         let displacement = Vec3::Y * 0.06;
         let (start, field) = (slab_at(-0.06, displacement / DT), slab_at(0.0, displacement / DT));
         let motion = Some(FieldMotion { start: &start, fastest: displacement.length() / DT });
-        let obstacle =
-            FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
+        let obstacle = FieldObstacle { motion, ..FieldObstacle::new(&field, SKIN) };
         for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {
             let p = Vec3::new(0.03, high, -0.02);
             let top = |k: u32| 0.04 + 0.06 * k as f32 / SUBSTEPS as f32;

@@ -277,7 +277,7 @@ pub(crate) fn depth_inside(
         }
     }
     if let Some(field) = field {
-        depth = depth.max(field.skin - field.field.distance_at(p.into()));
+        depth = depth.max(field.skin - field.distance_at(p.into()));
     }
     depth
 }

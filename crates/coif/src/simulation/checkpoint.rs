@@ -2,6 +2,7 @@
 
 use glam::{DVec3, Quat, Vec3};
 
+use super::bodies::SavedBody;
 use super::pins::AllPins;
 use super::roots::{InvalidRoots, Roots};
 use super::{Simulation, hash_positions};
@@ -26,6 +27,9 @@ struct Driven {
     /// Vertices of the body's surface then (m), where hair collides with it.
     vertices: Vec<Vec3>,
 }
+
+/// Invalid roots of strands and of what the model moves, poses of colliders, and other bodies.
+type Posed = ([InvalidRoots; 2], Vec<RigidTransform>, Vec<SavedBody>);
 
 const MAGIC: &[u8; 8] = b"coifsim4";
 
@@ -57,6 +61,7 @@ impl Simulation {
         section.clear();
         self.invalid_roots().iter().for_each(|invalid| put_invalid(&mut section, invalid));
         self.colliders.poses().iter().for_each(|pose| put_pose(&mut section, pose));
+        self.bodies.save(&mut section);
         put_section(&mut out, &section);
         section.clear();
         self.save_driven(&mut section);
@@ -100,7 +105,9 @@ impl Simulation {
             return Err(Error::BadCheckpoint("its strands are not placed as these".into()));
         };
         let posed = take_part(&mut reader).and_then(|posed| self.read_posed(posed));
-        let (invalid, colliders) = posed.ok_or_else(cut_off)?;
+        let (invalid, colliders, bodies) = posed.ok_or_else(|| {
+            Error::BadCheckpoint("it is cut off, or of other colliders or bodies".into())
+        })?;
         let driven = take_part(&mut reader).and_then(|driven| self.read_driven(driven));
         let mut driven = driven.ok_or_else(|| {
             Error::BadCheckpoint("its body was driven in another way than this one can be".into())
@@ -139,9 +146,10 @@ impl Simulation {
         let time = self.step_time();
         match &mut self.surface {
             Some(surface) if self.keys.is_some() => surface.reset_to(&vertices),
-            Some(surface) => surface.reset(&self.body, BodyPose::At(time)),
+            Some(surface) => surface.reset(&self.body, BodyPose::At(time), Vec3::ZERO),
             None => {}
         }
+        self.bodies.restore(bodies);
         self.draw();
         Ok(())
     }
@@ -230,14 +238,15 @@ impl Simulation {
         }
     }
 
-    /// Invalid roots and poses of colliders from a checkpoint; `None` if it is something else.
-    fn read_posed(&self, bytes: &[u8]) -> Option<([InvalidRoots; 2], Vec<RigidTransform>)> {
+    /// Invalid roots, poses of colliders and other bodies from a checkpoint; `None` if it is something else.
+    fn read_posed(&self, bytes: &[u8]) -> Option<Posed> {
         let mut from = Reader(bytes);
         let strands = take_invalid(&mut from, self.roots.len())?;
         let primitives = take_invalid(&mut from, self.primitives.as_ref().map_or(0, Roots::len))?;
         let colliders =
             self.colliders.poses().iter().map(|_| take_pose(&mut from)).collect::<Option<_>>()?;
-        from.0.is_empty().then_some(([strands, primitives], colliders))
+        let bodies = self.bodies.read(&mut from)?;
+        from.0.is_empty().then_some(([strands, primitives], colliders, bodies))
     }
 
     /// Reads what [`AllPins::save`] wrote; `None` if it does not fit this simulation.

@@ -41,6 +41,7 @@ impl Simulation {
         let rate = f64::from(self.world.steps_per_second);
         let (before, from) = (self.steps, self.ahead);
         self.push_key(&pose, dt as f32, false);
+        self.bodies.begin_frame(dt as f32);
         let moved = self.keys.as_ref().is_some_and(|keys| keys.moves());
         self.rest_or_wake(moved, dt);
         // The fraction of this frame at which a step ends.
@@ -58,6 +59,7 @@ impl Simulation {
             self.steps += skipped as u64;
             self.report.skipped += skipped / rate;
             self.set_fraction(fraction(self.steps) as f32);
+            self.bodies.set_fraction(fraction(self.steps) as f32);
             self.jump();
         }
         while self.steps < target {
@@ -77,6 +79,7 @@ impl Simulation {
         self.ahead = if ahead * rate > 1e-6 { ahead } else { 0.0 };
         self.step_fraction = fraction(self.steps) as f32;
         self.colliders.arrive();
+        self.bodies.arrive();
         self.pins.arrive();
         // Sleeping hair needs no update, unless this frame is the first that ends between two steps.
         if !self.sleep.asleep || (self.ahead > 0.0 && !self.drawn.is_posed) {
@@ -112,6 +115,7 @@ impl Simulation {
         self.wake_if(true);
         self.note_jump();
         self.gusts.shift(self.origin - origin);
+        self.bodies.shift((self.frame_origin() - origin).as_vec3());
         self.origin = origin;
         self.push_key(&pose, 0.0, true);
         self.jump();
@@ -132,6 +136,7 @@ impl Simulation {
         keys.shift(by);
         self.colliders.shift(by);
         self.pins.shift(by);
+        self.bodies.shift(by);
         self.note_jump();
         self.drawn.shift(by);
         let roots = std::iter::once(&mut self.roots).chain(&mut self.primitives);

@@ -4,6 +4,7 @@
 //! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
 //! model's state and its scratch memory; groom and body do not change.
 
+mod bodies;
 mod change;
 mod checkpoint;
 mod colliders;
@@ -16,7 +17,6 @@ mod pins;
 mod read;
 mod roots;
 mod sleep;
-mod surface;
 mod timers;
 mod world;
 
@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
+pub use self::bodies::BodyId;
 pub use self::colliders::FreeCollider;
 pub use self::crowd::Crowd;
 pub use self::health::{
@@ -33,21 +34,21 @@ pub use self::pins::Anchor;
 pub use self::read::Layout;
 pub use self::roots::Roots;
 pub use self::sleep::REST_SPEED;
-pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
 pub use self::world::World;
-pub use crate::environment::Wind;
+pub use crate::environment::{Surface, Wind};
 pub use crate::math::hash_positions;
 
+use self::bodies::Bodies;
 use self::colliders::Colliders;
 use self::drawn::Drawn;
 use self::health::{HealthMonitor, Snapshot};
 use self::pins::AllPins;
 use self::sleep::Sleep;
-use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
+use crate::collide::SKIN;
 use crate::contact::Contacts;
-use crate::environment::{GrowEnvironment, Gusts, Onward};
+use crate::environment::{GrowEnvironment, Gusts, Onward, SurfaceField};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
@@ -134,6 +135,8 @@ pub struct Simulation {
     /// Poses of the primitives before a jump: scratch.
     before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
+    /// Bodies besides the one that the hair grows on.
+    bodies: Bodies,
     contacts: Contacts,
     growth: Growth,
     report: StepReport,
@@ -176,7 +179,7 @@ impl Simulation {
         };
         let primitives = model.carrier().map(|carrier| bind(carrier.root_places())).transpose()?;
         let (name, can) = (model.name(), model.capabilities());
-        let field_of = |surface| SurfaceField::new(&body, surface, can.splits_steps);
+        let field_of = |surface| SurfaceField::new(&body, surface, can.splits_steps, SKIN);
         let surface = world.surface.as_ref().map(field_of).transpose()?;
         let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
         let held_gravity = world.gravity;
@@ -184,6 +187,7 @@ impl Simulation {
             growth: Growth::new(&groom, &*model)?,
             contacts,
             surface,
+            bodies: Bodies::default(),
             groom,
             body,
             world,
@@ -227,8 +231,10 @@ impl Simulation {
 
     /// Advances by one step. A body that was [driven](Self::drive) stands where it is.
     pub fn step(&mut self) {
+        self.bodies.begin_frame(self.world.dt());
         self.step_in_frame([0.0, 1.0]);
         self.colliders.arrive();
+        self.bodies.arrive();
         self.pins.arrive();
         self.forget_places();
     }
@@ -265,7 +271,8 @@ impl Simulation {
     /// How many steps the model takes at once: more than one only where nothing happens between them.
     fn steps_at_once(&self) -> usize {
         let can = self.model.capabilities();
-        let alone = self.contacts.is_empty() && self.surface.is_none();
+        let no_field = self.surface.is_none() && self.bodies.is_empty();
+        let alone = self.contacts.is_empty() && no_field;
         let whole = can.longest_step >= self.world.dt();
         if alone && whole { can.steps_at_once.min(MAX_AT_ONCE) } else { 1 }
     }
@@ -278,6 +285,7 @@ impl Simulation {
         }
         self.move_hair(count);
         self.colliders.arrive();
+        self.bodies.arrive();
         self.pins.arrive();
     }
 
@@ -287,6 +295,7 @@ impl Simulation {
         if k == self.surroundings.len() {
             self.surroundings.push(Surroundings::default());
         }
+        let offset = self.animation_offset();
         let step = &mut self.surroundings[k];
         (step.time, step.dt) = (end, dt);
         if let Some(keys) = &mut self.keys {
@@ -299,8 +308,9 @@ impl Simulation {
             self.colliders.follow(&self.body, pose, in_frame);
             self.colliders.moving(&mut step.colliders);
             if let Some(surface) = &mut self.surface {
-                surface.follow(&self.body, pose, dt);
+                surface.follow(&self.body, pose, Vec3::ZERO, dt);
             }
+            self.bodies.follow(end, in_frame, offset, dt);
         });
         // In the first step, before the roots move: measure the clearance of the strands at rest from the body.
         self.timers.measure(Stage::Grow, || {
@@ -334,7 +344,7 @@ impl Simulation {
         let quarantined = self.report.quarantined.len();
         // Move the hair.
         self.timers.measure(Stage::Model, || {
-            let field = self.surface.as_ref().map(SurfaceField::obstacle);
+            let field = self.bodies.with(self.surface.as_ref());
             let environments: [_; MAX_AT_ONCE] = std::array::from_fn(|k| {
                 self.surroundings[k.min(count - 1)].environment(&self.world, self.gusts, field)
             });
@@ -393,6 +403,7 @@ impl Simulation {
     pub fn teleport(&mut self, time: f64) {
         self.note_jump();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
+        self.bodies.shift(self.frame_origin().as_vec3());
         (self.keys, self.ahead) = (None, 0.0);
         self.jump();
     }
@@ -431,8 +442,10 @@ impl Simulation {
         self.colliders.follow(&self.body, pose, 1.0);
         self.colliders.arrive();
         if let Some(surface) = &mut self.surface {
-            surface.reset(&self.body, pose);
+            surface.reset(&self.body, pose, Vec3::ZERO);
         }
+        let (time, offset) = (self.step_time(), self.animation_offset());
+        self.bodies.reset(time, offset);
     }
 
     /// The groom in its rest shape.
@@ -503,7 +516,7 @@ impl Simulation {
         if let (Some(onward), Some(lanes)) = (by_model, self.model.strand_lanes()) {
             return lanes.go_on(onward, &self.groom.embedded, out);
         }
-        let env = grow_environment(&self.roots, self.surface.as_ref());
+        let env = grow_environment(&self.roots, self.bodies.with(self.surface.as_ref()));
         self.growth.positions(&*self.model, &env, onward, out);
         if let Some(onward) = by_model {
             let velocities = |out: &mut [Vec3]| self.model.velocities(out);
@@ -595,7 +608,8 @@ impl Simulation {
                 world_from_rest: self.roots.world_from_rest(),
                 shapes: self.colliders.shapes(),
                 poses: self.colliders.poses(),
-                surface: surface.map(|surface| (surface.field(), surface.vertices())),
+                surface,
+                bodies: self.bodies.surfaces(),
             };
             self.health.look(&snapshot, &self.grown)
         })
@@ -640,10 +654,7 @@ fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTra
 /// The input of `grow`.
 fn grow_environment<'a>(
     strands: &'a Roots,
-    surface: Option<&'a SurfaceField>,
+    field: Option<FieldObstacle<'a>>,
 ) -> GrowEnvironment<'a> {
-    GrowEnvironment {
-        world_from_rest: strands.world_from_rest(),
-        field: surface.map(SurfaceField::obstacle),
-    }
+    GrowEnvironment { world_from_rest: strands.world_from_rest(), field }
 }

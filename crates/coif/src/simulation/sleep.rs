@@ -45,7 +45,8 @@ impl Simulation {
     /// Records a frame of `dt` (s) in which the body moved or not, and falls asleep or wakes.
     pub(super) fn rest_or_wake(&mut self, moved: bool, dt: f64) {
         let gusty = !self.world.wind.is_still() && self.world.wind.gusts > 0.0;
-        self.wake_if(moved || gusty || self.colliders.any_moves() || self.pins.any_moves());
+        let others = self.colliders.any_moves() || self.bodies.any_moves() || self.pins.any_moves();
+        self.wake_if(moved || gusty || others);
         if !self.sleep.may || self.sleep.asleep {
             return;
         }

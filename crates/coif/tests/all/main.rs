@@ -11,6 +11,7 @@ mod examples;
 mod health;
 mod hold_uneven;
 mod module_order;
+mod other_bodies;
 mod paper_forms;
 mod physics_baselines;
 mod physics_cantilever;

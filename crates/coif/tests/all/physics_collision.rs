@@ -78,8 +78,8 @@ impl Surface {
                 let [start, end] = &self.fields;
                 let fastest = self.velocity.length();
                 let motion = Some(FieldMotion { start, fastest });
-                let (restitution, skin) = (0.0, SKIN);
-                look(&[], Some(FieldObstacle { field: end, motion, friction, restitution, skin }));
+                let ground = FieldObstacle::new(end, SKIN);
+                look(&[], Some(FieldObstacle { motion, friction, ..ground }));
             }
         }
     }

@@ -141,8 +141,7 @@ fn swept(model: &ModelSettings, sweep: Sweep, timing: FieldTiming, split: u32) -
         end.rebuild(&now, &velocities);
         let motion =
             (timing == FieldTiming::Between).then_some(FieldMotion { start: &start, fastest });
-        let field =
-            FieldObstacle { field: &end, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
+        let field = FieldObstacle { motion, friction: 0.3, ..FieldObstacle::new(&end, SKIN) };
         let env = Environment {
             time: f64::from(step) / f64::from(rate),
             dt,

@@ -99,7 +99,7 @@ impl BodyAround<'_> {
             }
         }
         if let Some(field) = self.field {
-            let sample = field.field.sample(p.into());
+            let sample = field.sample(p.into());
             if sample.distance - field.skin < min_distance {
                 collision = ObstacleCollision {
                     at: p,
@@ -115,12 +115,12 @@ impl BodyAround<'_> {
     /// returns how many.
     fn planes(&self, p: Vec3A, reach: f32, allowed: f32, out: &mut [HalfSpace]) -> usize {
         let near = self.shapes.iter().filter_map(|shape| shape.probe(p, reach));
-        let field = self.field.map(|f| {
+        let fields = self.field.into_iter().flat_map(FieldObstacle::all).map(|f| {
             let sample = f.field.sample(p.into());
             (sample.distance - f.skin, Vec3A::from(sample.gradient))
         });
         let mut count = 0;
-        for ((distance, normal), out) in field.into_iter().chain(near).zip(out) {
+        for ((distance, normal), out) in fields.chain(near).zip(out) {
             *out = HalfSpace { normal: normal.into(), offset: normal.dot(p) - distance - allowed };
             count += 1;
         }

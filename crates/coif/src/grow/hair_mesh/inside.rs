@@ -24,7 +24,7 @@ impl BodyAround<'_> {
         if let Some(field) = self.field {
             for half in 0..LANES / HALF {
                 let p = Vec3x8::of_row(simd, points, half);
-                let (distance, _) = field.field.slopes(simd, p, (1 << HALF) - 1);
+                let (distance, _) = field.slopes(simd, p, (1 << HALF) - 1);
                 bits |= (distance.simd_lt(field.skin).to_bitmask() as u32) << (half * HALF);
             }
         }

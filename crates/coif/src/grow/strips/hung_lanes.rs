@@ -380,7 +380,7 @@ impl<S: Simd> Segments<S> {
         let mut bits = 0;
         for (half, (p, room)) in points.into_iter().zip([room.0, room.1]).enumerate() {
             let asked = u32::from(self.free) >> (half * HALF) & ((1 << HALF) - 1);
-            let (distance, _) = field.field.slopes(simd, p, asked);
+            let (distance, _) = field.slopes(simd, p, asked);
             let limit: f32x8<S> = room + field.skin;
             bits |= (distance.simd_lt(limit).to_bitmask() as u16) << (half * HALF);
         }

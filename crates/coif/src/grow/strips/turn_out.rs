@@ -52,11 +52,11 @@ impl Turning {
     /// The same for a body's own surface, as it is now.
     pub(super) fn leave_field(&self, obstacle: &FieldObstacle<'_>, along: Vec3) -> Vec3 {
         let p = self.parent + along * self.length;
-        let distance = obstacle.field.distance_at(p) - obstacle.skin;
+        let distance = obstacle.distance_at(p) - obstacle.skin;
         if distance >= self.room {
             return along;
         }
-        let out = obstacle.field.sample(p).gradient.normalize_or_zero();
+        let out = obstacle.sample(p).gradient.normalize_or_zero();
         if out == Vec3::ZERO { along } else { self.turn(along, out, distance) }
     }
 

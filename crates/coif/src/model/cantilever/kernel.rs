@@ -551,7 +551,7 @@ impl<S: Simd> Lanes<S> {
                 break;
             }
             let p = self.parent + *along * joint.length;
-            let (distance, slope) = slopes(simd, obstacle, p, asked);
+            let (distance, slope, number) = slopes(simd, obstacle, p, asked);
             let distance = distance - obstacle.skin;
             self.clear = asked.select(distance, self.clear);
             let size = slope.length();
@@ -561,12 +561,26 @@ impl<S: Simd> Lanes<S> {
             }
             let out = slope * (f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, 1e-3)));
             let collision = JointCollision { hit, out, distance };
-            let after_friction = if obstacle.friction > 0.0 {
-                let moves = surface_motion(simd, obstacle, p, hit);
-                self.apply_friction(simd, joint, &collision, p, moves, obstacle.friction)
+            let mut after_friction = Vec3x::splat(simd, Vec3::ZERO);
+            if obstacle.others.is_empty() {
+                if obstacle.friction > 0.0 {
+                    let moves = surface_motion(simd, obstacle, p, hit);
+                    let friction = obstacle.friction;
+                    after_friction =
+                        self.apply_friction(simd, joint, &collision, p, moves, friction);
+                }
             } else {
-                Vec3x::splat(simd, Vec3::ZERO)
-            };
+                // Each body has its own friction.
+                for (k, one) in obstacle.all().enumerate().filter(|(_, one)| one.friction > 0.0) {
+                    let of_body = hit & number.simd_eq(k as f32);
+                    if of_body.any_true() {
+                        let moves = surface_motion(simd, &one, p, of_body);
+                        let slowed =
+                            self.apply_friction(simd, joint, &collision, p, moves, one.friction);
+                        after_friction = slowed.or(of_body, after_friction);
+                    }
+                }
+            }
             unresolved = self.turn_out(simd, joint, along, &collision, radius, after_friction);
         }
         unresolved
@@ -616,18 +630,21 @@ fn surface_motion<S: Simd>(
     out
 }
 
-/// Distances of some of sixteen points from the surface of a distance field (m), and their gradient.
+/// Distances of some of sixteen points from the nearest surface of a distance field (m), their gradient, and the number
+/// of its body.
 #[inline(always)]
 fn slopes<S: Simd>(
     simd: S,
     obstacle: &FieldObstacle<'_>,
     p: Vec3x<S>,
     asked: mask32x16<S>,
-) -> (f32x16<S>, Vec3x<S>) {
+) -> (f32x16<S>, Vec3x<S>, f32x16<S>) {
     let [(xa, xb), (ya, yb), (za, zb)] = [p.x, p.y, p.z].map(|v| simd.split_f32x16(v));
     let bits = asked.to_bitmask() as u32;
-    let (a, ga) = obstacle.field.slopes(simd, Vec3x8 { x: xa, y: ya, z: za }, bits & 0xff);
-    let (b, gb) = obstacle.field.slopes(simd, Vec3x8 { x: xb, y: yb, z: zb }, bits >> HALF);
+    let [pa, pb] = [Vec3x8 { x: xa, y: ya, z: za }, Vec3x8 { x: xb, y: yb, z: zb }];
+    let (a, ga, na) = obstacle.numbered_slopes(simd, pa, bits & 0xff);
+    let (b, gb, nb) = obstacle.numbered_slopes(simd, pb, bits >> HALF);
     let both = |a, b| simd.combine_f32x8(a, b);
-    (both(a, b), Vec3x { x: both(ga.x, gb.x), y: both(ga.y, gb.y), z: both(ga.z, gb.z) })
+    let gradient = Vec3x { x: both(ga.x, gb.x), y: both(ga.y, gb.y), z: both(ga.z, gb.z) };
+    (both(a, b), gradient, both(na, nb))
 }

@@ -206,7 +206,8 @@ impl Cantilever {
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
     fn measure_clearance(&mut self, env: &Environment<'_>) {
-        let body = BodyAtRest::new(env.colliders, env.field);
+        let own = env.field.and_then(|field| field.of_own_body());
+        let body = BodyAtRest::new(env.colliders, own);
         self.for_each_block(|_, rows, _| {
             let mut before = [f32::INFINITY; LANES];
             for joint in rows.joints.iter_mut() {

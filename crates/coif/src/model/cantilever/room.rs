@@ -47,7 +47,7 @@ impl<'a> BodyAtRest<'a> {
     /// Clearance from the body of a groomed point (m).
     pub(crate) fn room(&self, p: Vec3) -> f32 {
         let near = dispatch!(self.level, simd => Near::pick(simd, &self.shapes, p, NEIGHBOUR));
-        let of_field = self.field.map(|o| o.field.distance_at(p) - o.skin);
+        let of_field = self.field.map(|o| o.distance_at(p) - o.skin);
         let of_shapes = near.all().map(|s| s.tangent_plane(p).1);
         room_at(of_shapes.chain(of_field).fold(f32::INFINITY, f32::min))
     }

@@ -18,7 +18,7 @@ impl Obstacles<'_> {
     /// Depth of a point inside (m), 0 outside.
     pub(super) fn depth_at(&self, p: Vec3) -> f32 {
         let shapes = self.colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d);
-        let field = self.field.map_or(0.0, |f| f.skin - f.field.distance_at(p));
+        let field = self.field.map_or(0.0, |f| f.skin - f.distance_at(p));
         shapes.fold(field.max(0.0), f32::max)
     }
 
@@ -30,7 +30,7 @@ impl Obstacles<'_> {
             }
         }
         if let Some(obstacle) = self.field {
-            let sample = obstacle.field.sample(p);
+            let sample = obstacle.sample(p);
             if sample.distance < obstacle.skin {
                 p += sample.gradient * (obstacle.skin - sample.distance);
             }

@@ -239,7 +239,7 @@ fn unbend_on_plane<S: Simd>(
         found &= !level_of(simd, collider, p).1.simd_lt(1.0);
     }
     if let Some(field) = obstacles.field {
-        let (distance, _) = field.field.slopes(simd, p, found.to_bitmask() as u32);
+        let (distance, _) = field.slopes(simd, p, found.to_bitmask() as u32);
         found &= distance.simd_ge(field.skin);
     }
     segment.along = u.or(found, segment.along);
@@ -288,7 +288,7 @@ fn leave_field<S: Simd>(
     let mut asked = near.to_bitmask() as u32;
     let (mut any, mut stuck) = (false, 0);
     for round in 0..=FIELD_ROUNDS {
-        let (distance, slope) = obstacle.field.slopes(simd, p, asked);
+        let (distance, slope, number) = obstacle.numbered_slopes(simd, p, asked);
         let distance = distance - obstacle.skin;
         let mask = mask32x8::from_bitmask(simd, u64::from(asked));
         segment.clear = mask.select(distance, segment.clear);
@@ -311,7 +311,7 @@ fn leave_field<S: Simd>(
                 let length = segment.length[lane];
                 // No free point within reach: go outward from the predecessor.
                 let (along, free) = if deep & (1 << lane) != 0 {
-                    (obstacle.field.sample(parent).gradient, false)
+                    (obstacle.sample(parent).gradient, false)
                 } else {
                     search_field(obstacle, parent, length, p.lane(lane))
                 };
@@ -328,25 +328,34 @@ fn leave_field<S: Simd>(
         asked = inside;
         let mut n = slope;
         let mut velocity = Vec3x8::splat(simd, Vec3::ZERO);
+        let mut friction = f32x8::splat(simd, obstacle.friction);
         let size2 = n.dot(n);
         let usable = size2.simd_gt(0.01);
         n = n * (f32x8::splat(simd, 1.0) / size2.sqrt());
         let steep = usable.to_bitmask() as u32;
         for lane in Bits(inside.into()) {
+            let (_, body) = obstacle.nearest(p.lane(lane));
             if steep & (1 << lane) == 0 {
-                n.set_lane(lane, obstacle.field.sample(p.lane(lane)).gradient);
+                n.set_lane(lane, body.field.sample(p.lane(lane)).gradient);
             }
             let outside = distance[lane] - segment.allowed[lane] + obstacle.skin;
             let surface = p.lane(lane) - n.lane(lane) * outside;
-            velocity.set_lane(lane, obstacle.field.velocity_at(surface));
+            velocity.set_lane(lane, body.field.velocity_at(surface));
+            friction[lane] = body.friction;
         }
         let (turned, _) = onto_plane(segment, inside_mask, n, distance);
         collision.depth = inside_mask.select((-distance).max(collision.depth), collision.depth);
         collision.normal = n.or(inside_mask, collision.normal);
         collision.surface = velocity.or(inside_mask, collision.surface);
-        collision.friction =
-            inside_mask.select(f32x8::splat(simd, obstacle.friction), collision.friction);
-        collision.note(inside_mask, FIELD);
+        collision.friction = inside_mask.select(friction, collision.friction);
+        if obstacle.others.is_empty() {
+            collision.note(inside_mask, FIELD);
+        } else {
+            for k in 0..=obstacle.others.len() {
+                let of_body = inside_mask & number.simd_eq(k as f32);
+                collision.note(of_body, FIELD + k as f32);
+            }
+        }
         segment.along = turned.or(inside_mask, segment.along);
         p = segment.end();
     }
@@ -364,12 +373,12 @@ fn search_field(
     start: Vec3,
 ) -> (Vec3, bool) {
     let along = (start - parent).normalize_or(Vec3::Y);
-    let inner = obstacle.field.sample(parent);
+    let inner = obstacle.sample(parent);
     if inner.distance + length * SLOPE < obstacle.skin {
         // No free point within reach: go outward from the predecessor.
         return (inner.gradient, false);
     }
-    let depth = |p: Vec3| obstacle.skin - obstacle.field.distance_at(p);
+    let depth = |p: Vec3| obstacle.skin - obstacle.distance_at(p);
     let (direction, deep) = search_around(parent, length, along, inner.gradient, depth);
     (direction, deep <= 0.0)
 }

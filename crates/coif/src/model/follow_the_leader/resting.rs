@@ -32,6 +32,7 @@ use super::block::Block;
 use super::collider::Obstacles;
 use super::contact::{level_of, material_velocity, tangent_of};
 use super::near::Bits;
+use crate::environment::FieldObstacle;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
@@ -48,7 +49,7 @@ pub(super) const MEMORY: usize = REMEMBERED * CONTACTS * LANES;
 const TERMS_PER_CONTACT: usize = 11;
 pub(super) const TERMS: usize = TERMS_PER_CONTACT * CONTACTS * LANES;
 
-/// Stands for the distance field in place of a collider's number.
+/// Stands for the first distance field in place of a collider's number; those of further bodies follow.
 pub(super) const FIELD: f32 = 1e6;
 
 /// Stiffness of a contact, by the inertia of its whole strand, which may load it: a fifth of a change of force is left
@@ -287,7 +288,7 @@ fn surfaces<S: Simd>(
             let (s, level2) = level_of(simd, c, x + moves);
             let (n, distance) = tangent_of(simd, c, s, level2);
             (n, distance, moves, c.friction)
-        } else if let Some(field) = obstacles.field {
+        } else if let Some(field) = field_of(obstacles, which) {
             let mut moves = none;
             for lane in Bits(same.to_bitmask()) {
                 moves.set_lane(lane, field.field.velocity_at(x.lane(lane)) * pass.dt);
@@ -306,6 +307,13 @@ fn surfaces<S: Simd>(
         found.friction = same.select(f32x8::splat(simd, friction), found.friction);
     }
     found
+}
+
+/// The distance field with a number from [`FIELD`] on.
+#[inline(always)]
+fn field_of<'a>(obstacles: &Obstacles<'a>, number: f32) -> Option<FieldObstacle<'a>> {
+    // A collider that has been removed has a smaller number.
+    obstacles.field?.get((number - FIELD).max(0.0) as usize)
 }
 
 /// Restitution for the points of a row that have newly collided in the step: they leave the surface at `restitution` of
@@ -342,7 +350,6 @@ fn rebound_in_lanes<S: Simd>(
     obstacles: &Obstacles<'_>,
 ) {
     let (x, before) = (x.halves(), before.halves());
-    let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
     let free = free.to_bitmask();
     let memory = memory.as_chunks::<HALF>().0;
     let zero = f32x8::splat(simd, 0.0);
@@ -358,9 +365,11 @@ fn rebound_in_lanes<S: Simd>(
             }
             let surface = surfaces(simd, id, active, x[half], pass, obstacles);
             let (n, moves) = (surface.normal, surface.moves * f32x8::splat(simd, 1.0 / pass.dt));
-            let fraction = f32x8::splat(simd, pass.restitution);
-            let fraction =
-                id.simd_ge(FIELD).select(fraction.max(f32x8::splat(simd, of_field)), fraction);
+            let mut fraction = f32x8::splat(simd, pass.restitution);
+            for (k, field) in obstacles.field.into_iter().flat_map(FieldObstacle::all).enumerate() {
+                let more = fraction.max(f32x8::splat(simd, field.restitution));
+                fraction = id.simd_eq(FIELD + k as f32).select(more, fraction);
+            }
             let approach = (n.dot(moves - before[half])).max(zero);
             let now = Vec3x8::of_row(simd, velocity, half);
             let faster = (approach * fraction - n.dot(now - moves)).max(zero);

@@ -39,7 +39,7 @@ pub struct MeshEnvironment<'a> {
     pub gusts: Gusts,
     /// Colliders.
     pub colliders: &'a [MovingCollider],
-    /// The body's own surface.
+    /// The surfaces of bodies.
     pub field: Option<FieldObstacle<'a>>,
 }
 
@@ -184,9 +184,10 @@ impl MeshDynamics {
         }
         self.depth_is_known = true;
         self.pose_obstacles(env, env.dt, [0.0, 0.0]);
+        let own = env.field.and_then(|field| field.of_own_body());
         for v in 0..self.x.len() {
             // The field is that at the end of the step: the body has hardly moved by then.
-            self.depth[v] = self.obstacles.depth(self.x[v], env.field.as_ref());
+            self.depth[v] = self.obstacles.depth(self.x[v], own.as_ref());
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Hit {
     pub(crate) velocity: Vec3A,
     pub(crate) friction: f32,
     pub(crate) restitution: f32,
-    /// Which shape; the body's own surface is one beyond the last.
+    /// Which shape; the distance fields of bodies are numbered after the last.
     pub(crate) solid: u32,
 }
 
@@ -50,7 +50,12 @@ impl Obstacles {
         depth_inside(&self.shapes, field, p)
     }
 
-    /// Velocity of the material of a solid, or of the body's own surface, at a point (m/s).
+    /// The body with a distance field that has this number.
+    fn body<'a>(&self, solid: u32, field: Option<&FieldObstacle<'a>>) -> Option<FieldObstacle<'a>> {
+        field?.get((solid as usize).checked_sub(self.shapes.len())?)
+    }
+
+    /// Velocity of the material of a solid, or of the surface of a body, at a point (m/s).
     pub(crate) fn velocity(
         &self,
         solid: u32,
@@ -59,7 +64,9 @@ impl Obstacles {
     ) -> Vec3A {
         match self.shapes.get(solid as usize) {
             Some(shape) => shape.velocity_at(p.into()).into(),
-            None => field.map_or(Vec3A::ZERO, |f| f.field.sample(p.into()).velocity.into()),
+            None => self
+                .body(solid, field)
+                .map_or(Vec3A::ZERO, |body| body.field.sample(p.into()).velocity.into()),
         }
     }
 
@@ -73,16 +80,13 @@ impl Obstacles {
         field: Option<&FieldObstacle<'_>>,
     ) -> Option<Vec3A> {
         let margin = CONTACT_DISTANCE - allowed;
-        match (self.shapes.get(solid as usize), field) {
-            (Some(shape), _) => {
-                let (distance, normal) = shape.probe(p, margin)?;
-                (distance < margin).then_some(normal)
-            }
-            (None, Some(field)) if field.field.distance_at(p.into()) < field.skin + margin => {
-                Some(field.field.sample(p.into()).gradient.into())
-            }
-            _ => None,
+        if let Some(shape) = self.shapes.get(solid as usize) {
+            let (distance, normal) = shape.probe(p, margin)?;
+            return (distance < margin).then_some(normal);
         }
+        let body = self.body(solid, field)?;
+        let near = body.field.distance_at(p.into()) < body.skin + margin;
+        near.then(|| body.field.sample(p.into()).gradient.into())
     }
 
     /// Pushes a vertex that went from `before` to `p` out of all obstacles, `clearance` metres away from
@@ -129,7 +133,7 @@ impl Obstacles {
                     solid: i as u32,
                 });
             }
-            if let Some(field) = field {
+            for (k, field) in field.into_iter().flat_map(FieldObstacle::all).enumerate() {
                 let room = clearance + field.skin;
                 if field.field.distance_at(at.into()) < room - 0.5 * SKIN {
                     let sample = field.field.sample(at.into());
@@ -142,7 +146,7 @@ impl Obstacles {
                         velocity: sample.velocity.into(),
                         friction: field.friction,
                         restitution: field.restitution,
-                        solid: self.shapes.len() as u32,
+                        solid: (self.shapes.len() + k) as u32,
                     });
                 }
             }

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::body_speed::{colliders_moved, vertices_moved};
 use super::motion::StrandBefore;
 use super::{Health, StrandLook, kinks, shape};
-use crate::body::distance_field::DistanceField;
 use crate::body::{MovingCollider, Shape};
 use crate::collide::PosedShape;
+use crate::environment::SurfaceField;
 use crate::groom::{Fibre, Groom};
 use crate::math::RigidTransform;
 
@@ -30,8 +30,9 @@ pub(crate) struct Snapshot<'a> {
     /// The colliders, their friction, and where they are.
     pub(crate) shapes: &'a [(Shape, f32)],
     pub(crate) poses: &'a [RigidTransform],
-    /// The body's surface and its vertices, where hair collides with it.
-    pub(crate) surface: Option<(&'a DistanceField, &'a [Vec3])>,
+    /// The body's surface, where hair collides with it, and those of other bodies.
+    pub(crate) surface: Option<&'a SurfaceField>,
+    pub(crate) bodies: &'a [SurfaceField],
 }
 
 /// Measures health, frame by frame.
@@ -83,7 +84,9 @@ impl HealthMonitor {
         now.poses.clear();
         now.poses.extend_from_slice(snapshot.poses);
         now.vertices.clear();
-        now.vertices.extend_from_slice(snapshot.surface.map_or(&[], |(_, vertices)| vertices));
+        for surface in snapshot.surface.into_iter().chain(snapshot.bodies) {
+            now.vertices.extend_from_slice(surface.vertices());
+        }
         self.measure(snapshot)
     }
 
@@ -137,8 +140,11 @@ impl HealthMonitor {
         let mut health = Health::default();
         self.pieces.iter().for_each(|piece| health.add(&piece.health));
         if steps > 0 {
-            let moved = colliders_moved(&self.colliders)
-                .max(vertices_moved(&before.vertices, &now.vertices));
+            // Nor do bodies that were added or removed.
+            let same = before.vertices.len() == now.vertices.len();
+            let vertices = if same { &before.vertices } else { &now.vertices };
+            let moved =
+                colliders_moved(&self.colliders).max(vertices_moved(vertices, &now.vertices));
             let motion = &mut health.motion;
             motion.seconds = seconds;
             motion.body_speed_max = motion.body_speed_max.max((f64::from(moved) / seconds) as f32);
@@ -156,8 +162,9 @@ impl Piece {
         snapshot: &Snapshot<'_>,
         radius: &[f32],
     ) {
-        let field = snapshot.surface.map(|(field, _)| field);
-        shape::measure(strand, shapes, field, &mut self.depth, &mut self.health);
+        let surfaces = snapshot.surface.into_iter().chain(snapshot.bodies);
+        let fields = surfaces.map(SurfaceField::field);
+        shape::measure(strand, shapes, fields, &mut self.depth, &mut self.health);
         if let Some(before) = before {
             self.health.motion.measure(strand, before, &snapshot.fibre, radius);
         }

@@ -8,16 +8,16 @@ use crate::collide::PosedShape;
 
 /// Adds stretch, penetration and points that are not finite of one strand to `health`. `depth` is scratch
 /// memory.
-pub(super) fn measure(
+pub(super) fn measure<'a>(
     strand: &StrandLook<'_>,
     shapes: &[PosedShape],
-    field: Option<&DistanceField>,
+    fields: impl IntoIterator<Item = &'a DistanceField>,
     depth: &mut Vec<f32>,
     health: &mut Health,
 ) {
     let (rest, line) = (strand.rest, strand.now);
     measure_depth(shapes, line, depth);
-    if let Some(field) = field {
+    for field in fields {
         for (depth, p) in depth.iter_mut().zip(line) {
             *depth = depth.max(-field.distance_at(*p));
         }

@@ -60,6 +60,7 @@ use super::joint::LaneLimit;
 use super::near::Bits;
 use super::resting::{self, TERMS};
 use super::state::{STATE, State};
+use crate::environment::FieldObstacle;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::tangent::Columns;
@@ -144,7 +145,8 @@ pub(super) fn step_block<S: Simd>(
             ..again
         };
     }
-    let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
+    let of_fields = obstacles.field.into_iter().flat_map(FieldObstacle::all);
+    let of_field = of_fields.map(|field| field.restitution).fold(0.0, f32::max);
     if pass.restitution.max(of_field) > 0.0 {
         for i in usize::from(!pass.is_free())..points {
             if resting::any(simd, &state.contact[i]) {

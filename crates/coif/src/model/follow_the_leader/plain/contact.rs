@@ -53,7 +53,7 @@ pub(super) fn unbend_on_plane(
     let side = if across.dot(along) < 0.0 { -1.0 } else { 1.0 };
     let u = n * x + a * y + across * (side * (left / sine2).sqrt());
     let found = parent + u * length;
-    let clear = |field: &FieldObstacle<'_>| field.field.distance_at(found) >= field.skin;
+    let clear = |field: &FieldObstacle<'_>| field.distance_at(found) >= field.skin;
     let inside = around.colliders.iter().any(|c| c.inside(found).is_some());
     if inside || !around.field.is_none_or(clear) { p } else { found }
 }
@@ -118,7 +118,8 @@ pub(super) fn leave_field(
     collision: &mut Option<PlainCollision>,
 ) -> Vec3 {
     for _round in 0..FIELD_ROUNDS {
-        let sample = obstacle.field.sample(p);
+        let (body, near) = obstacle.nearest(p);
+        let sample = near.field.sample(p);
         let distance = sample.distance - obstacle.skin;
         if distance >= 0.0 {
             break;
@@ -127,8 +128,8 @@ pub(super) fn leave_field(
             normal: sample.gradient,
             depth: collision.map_or(0.0, |t| t.depth).max(-distance),
             velocity: sample.velocity,
-            friction: obstacle.friction,
-            what: noted(collision, number),
+            friction: near.friction,
+            what: noted(collision, number + body),
         });
         p = onto_plane(parent, length, p, ahead, sample.gradient, distance);
     }

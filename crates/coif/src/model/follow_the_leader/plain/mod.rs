@@ -92,7 +92,8 @@ impl Surroundings<'_> {
             let plane = c.half_space(x + moves);
             return (plane.normal, plane.normal.dot(x + moves) - plane.offset, moves, c.friction);
         }
-        let Some(obstacle) = self.field else { return (Vec3::ZERO, 1.0, Vec3::ZERO, 0.0) };
+        let body = self.field.and_then(|field| field.get(what - self.colliders.len()));
+        let Some(obstacle) = body else { return (Vec3::ZERO, 1.0, Vec3::ZERO, 0.0) };
         let moves = obstacle.field.velocity_at(x) * dt;
         let sample = obstacle.field.sample(x + moves);
         (sample.gradient, sample.distance - obstacle.skin, moves, obstacle.friction)

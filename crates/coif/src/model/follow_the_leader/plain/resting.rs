@@ -83,14 +83,14 @@ pub(super) fn rebound(
     pass: &Pass,
     around: &Surroundings<'_>,
 ) {
-    let of_field = around.field.map_or(0.0, |field| field.restitution);
     let embedded = strand.embedded;
     for (particle, start) in strand.particles.iter_mut().zip(start).skip(embedded) {
         for contact in particle.contacts.iter().filter(|contact| contact.force > 0.0) {
             let (normal, _, moves, _) = around.below(contact.what, start.position, pass.dt);
             let moves = moves / pass.dt;
-            let is_field = contact.what >= around.colliders.len();
-            let fraction = pass.restitution.max(if is_field { of_field } else { 0.0 });
+            let number = contact.what.checked_sub(around.colliders.len());
+            let of_field = number.and_then(|number| around.field?.get(number));
+            let fraction = pass.restitution.max(of_field.map_or(0.0, |field| field.restitution));
             let approach = normal.dot(moves - start.velocity).max(0.0);
             if approach * fraction > 0.0 {
                 let faster = approach * fraction - normal.dot(particle.velocity - moves);

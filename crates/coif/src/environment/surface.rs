@@ -1,4 +1,4 @@
-//! The body's own surface as something that hair collides with: its mesh at every step, and the distance
+//! The surface of a body as something that hair collides with: its mesh at every step, and the distance
 //! field around it.
 //!
 //! For a model with substeps it keeps the field at the start of the step as well: the
@@ -7,13 +7,12 @@
 
 use glam::{Affine3A, Vec3};
 
+use super::{FieldMotion, FieldObstacle};
 use crate::Result;
 use crate::body::distance_field::{self, DistanceField};
 use crate::body::{Body, BodyPose};
-use crate::collide::SKIN;
-use crate::environment::{FieldMotion, FieldObstacle};
 
-/// How hair collides with the body's own surface.
+/// How hair collides with the surface of a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
     /// How fine the distance field is, and how far it reaches.
@@ -32,14 +31,18 @@ impl Default for Surface {
     }
 }
 
-/// The mesh and its field, as they move.
-pub(super) struct SurfaceField {
+/// The mesh of a body and its field, as they move.
+pub struct SurfaceField {
     field: DistanceField,
     /// At the start of the step, for a model with substeps.
     start: Option<DistanceField>,
     /// Speed of the fastest vertex in the step (m/s), for a model with substeps.
     fastest: f32,
-    settings: Surface,
+    friction: f32,
+    restitution: f32,
+    skin: f32,
+    /// For how many steps the mesh has stood still.
+    stood: u32,
     bones: Vec<Affine3A>,
     before: Vec<Vec3>,
     now: Vec<Vec3>,
@@ -47,14 +50,22 @@ pub(super) struct SurfaceField {
 }
 
 impl SurfaceField {
-    /// With the field at the start of each step, if `in_substeps`.
-    pub(super) fn new(body: &Body, settings: &Surface, in_substeps: bool) -> Result<Self> {
+    /// With the field at the start of each step, if `in_substeps`. Hair keeps a distance of `skin` (m).
+    pub(crate) fn new(
+        body: &Body,
+        settings: &Surface,
+        in_substeps: bool,
+        skin: f32,
+    ) -> Result<Self> {
         let field = || DistanceField::new(body.solid(), &settings.field);
         Ok(Self {
             field: field()?,
             start: in_substeps.then(field).transpose()?,
             fastest: 0.0,
-            settings: settings.clone(),
+            friction: settings.friction,
+            restitution: settings.restitution,
+            skin,
+            stood: 0,
             bones: Vec::new(),
             before: Vec::new(),
             now: Vec::new(),
@@ -62,32 +73,40 @@ impl SurfaceField {
         })
     }
 
-    /// Resets to a pose, without velocity.
-    pub(super) fn reset(&mut self, body: &Body, pose: BodyPose<'_>) {
-        self.pose(body, pose);
+    /// Resets to a pose, moved by `offset` (m), without velocity.
+    pub(crate) fn reset(&mut self, body: &Body, pose: BodyPose<'_>, offset: Vec3) {
+        self.pose(body, pose, offset);
         self.before.clone_from(&self.now);
+        self.stood = 0;
         self.build(1.0);
     }
 
     /// Resets to positions of the vertices (m), without velocity.
-    pub(super) fn reset_to(&mut self, vertices: &[Vec3]) {
+    pub(crate) fn reset_to(&mut self, vertices: &[Vec3]) {
         self.now.clear();
         self.now.extend_from_slice(vertices);
         self.before.clone_from(&self.now);
+        self.stood = 0;
         self.build(1.0);
     }
 
     /// Moves all vertices by `by` (m), for an origin that has moved by its negative.
-    pub(super) fn shift(&mut self, by: Vec3) {
+    pub(crate) fn shift(&mut self, by: Vec3) {
         self.now.iter_mut().for_each(|p| *p += by);
         self.before.clone_from(&self.now);
+        self.stood = 0;
         self.build(1.0);
     }
 
-    /// Follows the body to the end of a step of length `dt` (s).
-    pub(super) fn follow(&mut self, body: &Body, end: BodyPose<'_>, dt: f32) {
+    /// Follows the body to the end of a step of length `dt` (s), where it is moved by `offset` (m).
+    pub(crate) fn follow(&mut self, body: &Body, end: BodyPose<'_>, offset: Vec3, dt: f32) {
         std::mem::swap(&mut self.before, &mut self.now);
-        self.pose(body, end);
+        self.pose(body, end, offset);
+        // From the second step at rest on all fields are as they would be built.
+        self.stood = if self.now == self.before { self.stood.saturating_add(1) } else { 0 };
+        if self.stood >= 2 {
+            return;
+        }
         // The end of the last step is the start of this one.
         if let Some(start) = &mut self.start {
             std::mem::swap(start, &mut self.field);
@@ -100,10 +119,13 @@ impl SurfaceField {
         }
     }
 
-    fn pose(&mut self, body: &Body, pose: BodyPose<'_>) {
+    fn pose(&mut self, body: &Body, pose: BodyPose<'_>, offset: Vec3) {
         self.now.clear();
         let vertices = 0..body.rest().positions.len();
         body.vertices_in(pose, vertices, &mut self.bones, &mut self.now);
+        if offset != Vec3::ZERO {
+            self.now.iter_mut().for_each(|p| *p += offset);
+        }
     }
 
     fn build(&mut self, dt: f32) {
@@ -114,21 +136,21 @@ impl SurfaceField {
     }
 
     /// Positions of the body's vertices at the end of the step (m).
-    pub(super) fn vertices(&self) -> &[Vec3] {
+    pub(crate) fn vertices(&self) -> &[Vec3] {
         &self.now
     }
 
-    pub(super) fn field(&self) -> &DistanceField {
+    pub(crate) fn field(&self) -> &DistanceField {
         &self.field
     }
 
-    pub(super) fn obstacle(&self) -> FieldObstacle<'_> {
+    /// The surface alone as an obstacle.
+    pub fn obstacle(&self) -> FieldObstacle<'_> {
         FieldObstacle {
-            field: &self.field,
             motion: self.start.as_ref().map(|start| FieldMotion { start, fastest: self.fastest }),
-            friction: self.settings.friction,
-            restitution: self.settings.restitution,
-            skin: SKIN,
+            friction: self.friction,
+            restitution: self.restitution,
+            ..FieldObstacle::new(&self.field, self.skin)
         }
     }
 }
