@@ -9,7 +9,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x
 use super::blocks::{Block, Blocks};
 use super::curve::{Curve, CurveRows, MeshFrames, MovingLanes, PointRow, roots};
 use super::lay::{GRAZING, Moving, NOTHING, SAME};
-use crate::environment::{Link, Obstacle, Onward};
+use crate::environment::{ChainCulling, Link, Obstacle, Onward};
 use crate::math::LANES;
 use crate::math::cache::prefetch_item;
 use crate::math::lanes::Vec3x;
@@ -76,11 +76,18 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     laid[0].store::<S, RATES>(&root);
     // Below the skin a strand may be as long as it takes it to get out.
     let mut allowed = [0.0; LANES];
-    for_lanes(obstacle.may_hold(&laid[0].at), |k| allowed[k] = obstacle.depth(laid[0].lane(k).at));
+    let mut culling = ChainCulling::new(block.length);
+    for_lanes(obstacle.may_hold_row(&laid[0].at, &mut culling), |k| {
+        allowed[k] = obstacle.depth(laid[0].lane(k).at);
+    });
     let mut allowed = f32x16::from_slice(simd, &allowed);
     let curve = Curve::new(blocks, block, mesh_frames, &mut scratch.curve);
     let mut chains = Chains::new(simd, curve, last, root);
-    let carried = onward.map(|onward| onward.carried(simd, &block.strands));
+    // No closures around operations in lanes: they are compiled without the instruction set.
+    let mut carried = None;
+    if let Some(onward) = onward {
+        carried = Some(onward.carried(simd, &block.strands));
+    }
     let mut written = 0;
     for i in 1..block.rows {
         let length = f32x16::from_slice(simd, &blocks.row(block.first_row + i).0.length);
@@ -98,7 +105,8 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
         let row = &mut laid[i - written];
         row.store::<S, RATES>(&chains.end);
         allowed = (allowed - length).max(f32x16::splat(simd, 0.0));
-        let inside = obstacle.may_hold(&row.at) & active.to_bitmask() as u32;
+        culling.advance(blocks.longest(block.first_row + i));
+        let inside = obstacle.may_hold_row(&row.at, &mut culling) & active.to_bitmask() as u32;
         if inside != 0 {
             let mut before = PointRow::NONE;
             before.store::<S, RATES>(&parents);
@@ -131,17 +139,19 @@ fn for_lanes(bits: u32, mut visit: impl FnMut(usize)) {
 #[inline(always)]
 fn write<S: Simd, const RATES: bool>(
     simd: S,
-    rows: &[PointRow; WRITTEN],
+    rows: &mut [PointRow; WRITTEN],
     count: usize,
     first: usize,
     carried: &Option<AffineLanes<S>>,
     lines: &mut [Line<'_, 1>],
 ) {
-    let row = |i: usize| {
-        let row = if RATES { &rows[i].velocity } else { &rows[i].at };
-        let laid = Vec3x::of_row(simd, row);
-        carried.as_ref().map_or(laid, |carried| carried.point(laid))
-    };
+    if let Some(carried) = carried {
+        for row in rows.iter_mut().take(count) {
+            let row = if RATES { &mut row.velocity } else { &mut row.at };
+            carried.point(Vec3x::of_row(simd, row)).to_row(row);
+        }
+    }
+    let row = |i: usize| Vec3x::of_row(simd, if RATES { &rows[i].velocity } else { &rows[i].at });
     write_rows(simd, row, count, first, lines);
 }
 

@@ -6,10 +6,10 @@
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
-use super::binding::HungPoint;
+use super::binding::{HungPoint, ROOM};
 use super::turn_out::Turning;
 use crate::collide::{Near, PosedShape, PosedShapes};
-use crate::environment::{FieldObstacle, GrowEnvironment, Onward};
+use crate::environment::{ChainCulling, FieldObstacle, GrowEnvironment, Onward};
 use crate::groom::strips::StripPose;
 use crate::math::LANES;
 use crate::math::lane_layout::{LanePlaces, PlacedBlock, WriteBlock};
@@ -29,8 +29,10 @@ struct Row {
     /// Which lanes hold a point, and which of those are embedded.
     present: u16,
     embedded: u16,
-    /// Where the joints that they hang on begin.
+    /// Where the joints that they hang on begin; where those of the row before do, if they are the same.
     first_piece: u32,
+    /// Length of the longest segment (m), at least.
+    longest: f32,
 }
 
 impl Row {
@@ -42,15 +44,19 @@ impl Row {
         present: 0,
         embedded: 0,
         first_piece: 0,
+        longest: 0.0,
     };
 }
 
 /// The joint that the points of some lanes of a row hang on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
     joint: u32,
     lanes: u16,
 }
+
+/// Relative rounding of the lengths of segments, generously.
+const ROUNDING: f32 = 1e-5;
 
 /// All strands.
 pub(super) struct HungLanes {
@@ -83,10 +89,12 @@ impl HungLanes {
         let count = |s: u32| (first[s as usize + 1] - first[s as usize]) as usize;
         let mut order: Vec<u32> = (0..embedded.len() as u32).collect();
         order.sort_by_key(|&s| (strip_of_strand[s as usize], count(s), s));
-        let (mut rows, mut pieces) = (Vec::new(), Vec::new());
+        let (mut rows, mut pieces) = (Vec::new(), Vec::<Piece>::new());
         let mut blocks: Vec<(&[u32], usize)> = Vec::new();
         for strands in order.chunks(LANES) {
             let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
+            // Where the pieces of the row before begin.
+            let mut before = pieces.len();
             for i in 0..points {
                 let mut row = Row { first_piece: pieces.len() as u32, ..Row::NONE };
                 for (l, &s) in strands.iter().enumerate().filter(|(_, s)| i < count(**s)) {
@@ -107,6 +115,14 @@ impl HungLanes {
                         None => pieces.push(Piece { joint: point.joint, lanes: 1 << l }),
                     }
                 }
+                let longest = row.length.iter().fold(0.0, |a: f32, &b| a.max(b));
+                row.longest = longest * (1.0 + ROUNDING);
+                let here = row.first_piece as usize;
+                if pieces[before..here] == pieces[here..] {
+                    pieces.truncate(here);
+                    row.first_piece = before as u32;
+                }
+                before = row.first_piece as usize;
                 rows.push(row);
             }
             blocks.push((strands, points));
@@ -145,14 +161,23 @@ impl WriteBlock for Placing<'_> {
     fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]) {
         let Around { pose, env, onward, .. } = self.around;
         let near = self.near(simd, block);
-        let carried = onward.map(|onward| onward.carried(simd, &block.lines));
+        // No closures around operations in lanes: they are compiled without the instruction set.
+        let mut carried = None;
+        if let Some(onward) = onward {
+            carried = Some(onward.carried(simd, &block.lines));
+        }
         let rows = &self.hung.rows[block.rows.clone()];
+        let mut culling = ChainCulling::new(rows.iter().map(|row| row.longest).sum());
         let mut laid = [[0.0; VECTOR]; WRITTEN];
         // The point before, and the segment to it.
         let mut parent = Vec3x::splat(simd, Vec3::ZERO);
         let mut last = parent;
         let mut first = 0;
+        // Frames of joints, and where the pieces begin that they are for.
+        let mut joints = [[parent; 4]; 2];
+        let mut joints_of = u32::MAX;
         for (i, row) in rows.iter().enumerate() {
+            culling.advance(row.longest);
             let mut here = parent;
             for l in Bits(row.embedded) {
                 let root = &env.world_from_rest[block.lines[l] as usize];
@@ -161,7 +186,11 @@ impl WriteBlock for Placing<'_> {
             let free = row.present & !row.embedded;
             if free != 0 {
                 let pieces = &self.hung.pieces[row.first_piece as usize..];
-                let target = self.target(simd, row, pieces, free);
+                if joints_of != row.first_piece {
+                    joints = self.joints(simd, pieces, free);
+                    joints_of = row.first_piece;
+                }
+                let target = target(simd, row, &joints);
                 let mut along = normalized(simd, target - parent, free, |l| {
                     let (joint, _) = joint_of(pieces, l);
                     let ahead = if i > 1 { last.lane(l) } else { pose.tangent[joint] };
@@ -172,18 +201,18 @@ impl WriteBlock for Placing<'_> {
                     length: f32x16::from_slice(simd, &row.length),
                     room: f32x16::from_slice(simd, &row.room),
                     free,
+                    // Points that are embedded here are free later.
+                    skips: row.embedded == 0,
                 };
-                along = segment.leave(simd, along, &near, env.field.as_ref());
+                along = segment.leave(simd, along, &near, &mut culling, env.field.as_ref());
                 let to = parent + along * segment.length;
                 here = to.or(mask32x16::from_bitmask(simd, free.into()), here);
             }
             (last, parent) = (here - parent, here);
-            here.to_row(&mut laid[i - first]);
+            let drawn = if let Some(carried) = &carried { carried.point(here) } else { here };
+            drawn.to_row(&mut laid[i - first]);
             if i + 1 - first == WRITTEN || i + 1 == rows.len() {
-                let row = |k: usize| {
-                    let laid = Vec3x::of_row(simd, &laid[k]);
-                    carried.as_ref().map_or(laid, |carried| carried.point(laid))
-                };
+                let row = |k: usize| Vec3x::of_row(simd, &laid[k]);
                 write_rows(simd, row, i + 1 - first, first, lines);
                 first = i + 1;
             }
@@ -202,7 +231,7 @@ impl Placing<'_> {
     #[inline(always)]
     fn near<S: Simd>(&self, simd: S, block: &PlacedBlock) -> Near<'_> {
         let Around { pose, shapes, first_joint, strip_of_strand, reach, .. } = self.around;
-        let mut near = Near::new(shapes);
+        let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut done = u32::MAX;
         for &strand in &block.lines {
             let strip = strip_of_strand[strand as usize];
@@ -212,18 +241,15 @@ impl Placing<'_> {
             done = strip;
             let [from, to] = [0, 1].map(|k| first_joint[strip as usize + k] as usize);
             let line = &pose.position[from..to];
-            let ends = (line[0], line[0]);
-            let (lo, hi) = line.iter().fold(ends, |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            near.add(simd, 0.5 * (lo + hi), 0.0, 0.5 * (hi - lo).length() + reach);
+            (lo, hi) = line.iter().fold((lo, hi), |(lo, hi), &p| (lo.min(p), hi.max(p)));
         }
-        near
+        Near::pick(simd, shapes, 0.5 * (lo + hi), 0.5 * (hi - lo).length() + reach)
     }
 
-    /// The positions of the points of a row by their strips.
+    /// Position, tangent, normal and binormal of the joint before and the joint behind the points of a row.
     #[inline(always)]
-    fn target<S: Simd>(&self, simd: S, row: &Row, pieces: &[Piece], free: u16) -> Vec3x<S> {
+    fn joints<S: Simd>(&self, simd: S, pieces: &[Piece], free: u16) -> [[Vec3x<S>; 4]; 2] {
         let pose = self.around.pose;
-        // Position, tangent and binormal of the joint before and the joint behind.
         let mut joints = [[Vec3x::splat(simd, Vec3::ZERO); 3]; 2];
         let mut left = free;
         for (n, piece) in pieces.iter().enumerate() {
@@ -241,15 +267,32 @@ impl Placing<'_> {
                 break;
             }
         }
-        let [a, b] = [0, 1].map(|k| {
-            let [position, tangent, binormal] = joints[k];
-            let offset = Vec3x::of_row(simd, &row.offset[k]);
-            let normal = tangent.cross(binormal);
-            position + (tangent * offset.x + normal * offset.y + binormal * offset.z)
-        });
-        let fraction = f32x16::from_slice(simd, &row.fraction);
-        a * (f32x16::splat(simd, 1.0) - fraction) + b * fraction
+        let [[a, along_a, across_a], [b, along_b, across_b]] = joints;
+        [
+            [a, along_a, along_a.cross(across_a), across_a],
+            [b, along_b, along_b.cross(across_b), across_b],
+        ]
     }
+}
+
+/// The positions of the points of a row by the joints beside them.
+#[inline(always)]
+fn target<S: Simd>(simd: S, row: &Row, joints: &[[Vec3x<S>; 4]; 2]) -> Vec3x<S> {
+    let a = beside_joint(simd, &joints[0], &row.offset[0]);
+    let b = beside_joint(simd, &joints[1], &row.offset[1]);
+    let fraction = f32x16::from_slice(simd, &row.fraction);
+    a * (f32x16::splat(simd, 1.0) - fraction) + b * fraction
+}
+
+/// Points with these offsets (m) in the frames of joints.
+#[inline(always)]
+fn beside_joint<S: Simd>(
+    simd: S,
+    &[position, tangent, normal, binormal]: &[Vec3x<S>; 4],
+    offset: &[f32; VECTOR],
+) -> Vec3x<S> {
+    let offset = Vec3x::of_row(simd, offset);
+    position + (tangent * offset.x + normal * offset.y + binormal * offset.z)
 }
 
 /// Unit vectors, or others in those of some lanes where there is no direction.
@@ -291,6 +334,8 @@ struct Segments<S: Simd> {
     room: f32x16<S>,
     /// One bit per lane that has one.
     free: u16,
+    /// Whether shapes that are far from these are far from all segments of their strands.
+    skips: bool,
 }
 
 impl<S: Simd> Segments<S> {
@@ -301,14 +346,15 @@ impl<S: Simd> Segments<S> {
         simd: S,
         along: Vec3x<S>,
         near: &Near<'_>,
+        culling: &mut ChainCulling,
         field: Option<&FieldObstacle<'_>>,
     ) -> Vec3x<S> {
-        let once = self.leave_all(simd, along, near, field);
+        let once = self.leave_all(simd, along, near, culling, field);
         let same = once.x.simd_eq(along.x) & once.y.simd_eq(along.y) & once.z.simd_eq(along.z);
         if self.free & !(same.to_bitmask() as u16) == 0 {
             return once;
         }
-        let twice = self.leave_all(simd, once, near, field);
+        let twice = self.leave_all(simd, once, near, culling, field);
         once.or(same, twice)
     }
 
@@ -318,17 +364,13 @@ impl<S: Simd> Segments<S> {
         simd: S,
         mut along: Vec3x<S>,
         near: &Near<'_>,
+        culling: &mut ChainCulling,
         field: Option<&FieldObstacle<'_>>,
     ) -> Vec3x<S> {
-        let mut p = self.parent + along * self.length;
-        for shape in near.all() {
-            // Most shapes are out of reach.
-            let reached = shape.may_reach_lanes(simd, p, self.room).to_bitmask() as u16;
-            if reached & self.free != 0 {
-                along = self.leave_shape(simd, shape, along, p, reached & self.free);
-                p = self.parent + along * self.length;
-            }
+        if culling.is_due() {
+            along = self.leave_shapes(simd, along, near, culling);
         }
+        let p = self.parent + along * self.length;
         if let Some(field) = field {
             for l in Bits(self.free & self.below(simd, field, p)) {
                 let segment = Turning {
@@ -337,6 +379,40 @@ impl<S: Simd> Segments<S> {
                     room: self.room[l],
                 };
                 along.set_lane(l, segment.leave_field(field, along.lane(l)));
+            }
+        }
+        along
+    }
+
+    /// Turns the segments out of all shapes that may be reached.
+    #[inline(always)]
+    fn leave_shapes(
+        &self,
+        simd: S,
+        mut along: Vec3x<S>,
+        near: &Near<'_>,
+        culling: &mut ChainCulling,
+    ) -> Vec3x<S> {
+        let mut p = self.parent + along * self.length;
+        culling.begin();
+        for (k, shape) in near.iter(f32::INFINITY) {
+            if !culling.is_due_for(k) {
+                continue;
+            }
+            // Most shapes are out of reach.
+            let reached = shape.may_reach_lanes(simd, p, self.room).to_bitmask() as u16;
+            if reached & self.free != 0 {
+                along = self.leave_shape(simd, shape, along, p, reached & self.free);
+                p = self.parent + along * self.length;
+                culling.keep();
+            } else if self.skips {
+                let [all, some] = culling.distances();
+                let all = shape.may_reach_lanes(simd, p, f32x16::splat(simd, all + ROOM));
+                let some = shape.may_reach_lanes(simd, p, f32x16::splat(simd, some + ROOM));
+                let [all, some] = [all.to_bitmask() as u16, some.to_bitmask() as u16];
+                culling.skip(k, [all & self.free == 0, some & self.free == 0]);
+            } else {
+                culling.keep();
             }
         }
         along
