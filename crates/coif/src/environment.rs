@@ -1,6 +1,5 @@
 //! The input of a model in one step: gravity, wind, obstacles, and the poses of the roots.
 
-mod chain_culling;
 mod obstacle;
 mod onward;
 mod pins;
@@ -8,7 +7,6 @@ mod wind;
 
 use glam::Vec3;
 
-pub use self::chain_culling::ChainCulling;
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
 pub(crate) use self::onward::Onward;

@@ -2,7 +2,6 @@
 
 use glam::Vec3A;
 
-use super::ChainCulling;
 use crate::math::LANES;
 
 /// A solid that hair must stay out of, at the poses of the frame.
@@ -15,10 +14,6 @@ pub trait Obstacle: Sync {
     /// tested one by one: false positives cost time, false negatives leave hair inside.
     fn may_hold(&self, _points: &[f32; 3 * LANES]) -> u32 {
         u32::MAX
-    }
-    /// The same for the next row of sixteen chains, which `culling` has been advanced to.
-    fn may_hold_row(&self, points: &[f32; 3 * LANES], _culling: &mut ChainCulling) -> u32 {
-        self.may_hold(points)
     }
 }
 
@@ -58,11 +53,6 @@ impl Obstacle for Nowhere {
 
     #[inline(always)]
     fn may_hold(&self, _: &[f32; 3 * LANES]) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn may_hold_row(&self, _: &[f32; 3 * LANES], _: &mut ChainCulling) -> u32 {
         0
     }
 }

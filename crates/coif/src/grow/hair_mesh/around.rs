@@ -4,7 +4,7 @@ use fearless_simd::Level;
 use glam::{Vec3, Vec3A};
 
 use crate::collide::{PosedShape, SKIN, depth_inside};
-use crate::environment::{ChainCulling, FieldObstacle, Link, Obstacle, ObstacleCollision};
+use crate::environment::{FieldObstacle, Link, Obstacle, ObstacleCollision};
 use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 
@@ -38,14 +38,6 @@ impl Obstacle for BodyAround<'_> {
 
     fn may_hold(&self, points: &[f32; 3 * LANES]) -> u32 {
         self.inside(self.level, points)
-    }
-
-    #[inline(always)]
-    fn may_hold_row(&self, points: &[f32; 3 * LANES], culling: &mut ChainCulling) -> u32 {
-        if self.field.is_none() && !culling.is_due() {
-            return 0;
-        }
-        self.inside_row(self.level, points, culling)
     }
 
     /// Model: project onto the tangent planes at the wanted place, then at the result, at last at the parent: these

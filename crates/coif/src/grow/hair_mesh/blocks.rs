@@ -7,7 +7,6 @@
 use fearless_simd::Simd;
 use glam::{Vec2, Vec3};
 
-use super::lay::SAME;
 use super::place::{Cell, Place, Root, columns_on, level};
 use crate::groom::hair_mesh::Found;
 use crate::groom::{HairMesh, Strands};
@@ -58,8 +57,6 @@ pub(super) struct Block {
     /// Where its rows begin among all, and how many there are: as many as its longest strand has points.
     pub(super) first_row: usize,
     pub(super) rows: usize,
-    /// Sum of [`Blocks::longest`] over its rows (m).
-    pub(super) length: f32,
     /// Number of the last point of each strand; -1 where there is none.
     pub(super) last: [f32; LANES],
     pub(super) roots: [Root; LANES],
@@ -72,8 +69,6 @@ pub(super) struct Block {
 pub(super) struct Blocks {
     pub(super) blocks: Vec<Block>,
     rows: Vec<Row>,
-    /// Length of the longest segment before the points of every row (m), with what rounding adds.
-    longest: Vec<f32>,
     /// Where the pieces of every row begin, and the total.
     first_piece: Vec<u32>,
     pieces: Vec<Piece>,
@@ -100,7 +95,6 @@ impl Blocks {
         let mut all = Self {
             blocks: Vec::new(),
             rows: Vec::new(),
-            longest: Vec::new(),
             first_piece: vec![0],
             pieces: Vec::new(),
             lane_of,
@@ -125,7 +119,6 @@ impl Blocks {
         let mut block = Block {
             first_row: self.rows.len(),
             rows,
-            length: 0.0,
             last: [-1.0; LANES],
             roots: [Root::default(); LANES],
             strands: std::array::from_fn(|lane| *in_lane(lanes, lane)),
@@ -163,9 +156,6 @@ impl Blocks {
                 });
             }
             self.first_piece.push(self.pieces.len() as u32);
-            let longest = row.length.iter().fold(0.0, |a: f32, &b| a.max(b)) * (1.0 + 2.0 * SAME);
-            block.length += longest;
-            self.longest.push(longest);
             self.rows.push(row);
         }
         self.blocks.push(block);
@@ -176,12 +166,6 @@ impl Blocks {
     pub(super) fn row(&self, index: usize) -> (&Row, &[Piece]) {
         let [first, last] = [index, index + 1].map(|i| self.first_piece[i] as usize);
         (&self.rows[index], &self.pieces[first..last])
-    }
-
-    /// Length of the longest segment before the points of a row (m), at least.
-    #[inline(always)]
-    pub(super) fn longest(&self, index: usize) -> f32 {
-        self.longest[index]
     }
 
     /// Prefetches a row.

@@ -9,7 +9,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x
 use super::blocks::{Block, Blocks};
 use super::curve::{Curve, CurveRows, MeshFrames, MovingLanes, PointRow, roots};
 use super::lay::{GRAZING, Moving, NOTHING, SAME};
-use crate::environment::{ChainCulling, Link, Obstacle, Onward};
+use crate::environment::{Link, Obstacle, Onward};
 use crate::math::LANES;
 use crate::math::cache::prefetch_item;
 use crate::math::lanes::Vec3x;
@@ -76,10 +76,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     laid[0].store::<S, RATES>(&root);
     // Below the skin a strand may be as long as it takes it to get out.
     let mut allowed = [0.0; LANES];
-    let mut culling = ChainCulling::new(block.length);
-    for_lanes(obstacle.may_hold_row(&laid[0].at, &mut culling), |k| {
-        allowed[k] = obstacle.depth(laid[0].lane(k).at);
-    });
+    for_lanes(obstacle.may_hold(&laid[0].at), |k| allowed[k] = obstacle.depth(laid[0].lane(k).at));
     let mut allowed = f32x16::from_slice(simd, &allowed);
     let curve = Curve::new(blocks, block, mesh_frames, &mut scratch.curve);
     let mut chains = Chains::new(simd, curve, last, root);
@@ -105,8 +102,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
         let row = &mut laid[i - written];
         row.store::<S, RATES>(&chains.end);
         allowed = (allowed - length).max(f32x16::splat(simd, 0.0));
-        culling.advance(blocks.longest(block.first_row + i));
-        let inside = obstacle.may_hold_row(&row.at, &mut culling) & active.to_bitmask() as u32;
+        let inside = obstacle.may_hold(&row.at) & active.to_bitmask() as u32;
         if inside != 0 {
             let mut before = PointRow::NONE;
             before.store::<S, RATES>(&parents);

@@ -20,7 +20,7 @@ use crate::model::cantilever::BodyAtRest;
 const STRANDS: usize = 256;
 
 /// Distance that points of strands keep from the body (m), if the groom's clearance is not smaller.
-pub(super) const ROOM: f32 = 2e-4;
+const ROOM: f32 = 2e-4;
 
 /// Largest distance of strands from the positions that their strip gives (m): pushed aside by the body.
 const PUSHED: f32 = 0.02;

@@ -6,10 +6,10 @@
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
-use super::binding::{HungPoint, ROOM};
+use super::binding::HungPoint;
 use super::turn_out::Turning;
 use crate::collide::{Near, PosedShape, PosedShapes};
-use crate::environment::{ChainCulling, FieldObstacle, GrowEnvironment, Onward};
+use crate::environment::{FieldObstacle, GrowEnvironment, Onward};
 use crate::groom::strips::StripPose;
 use crate::math::LANES;
 use crate::math::lane_layout::{LanePlaces, PlacedBlock, WriteBlock};
@@ -31,8 +31,6 @@ struct Row {
     embedded: u16,
     /// Where the joints that they hang on begin; where those of the row before do, if they are the same.
     first_piece: u32,
-    /// Length of the longest segment (m), at least.
-    longest: f32,
 }
 
 impl Row {
@@ -44,7 +42,6 @@ impl Row {
         present: 0,
         embedded: 0,
         first_piece: 0,
-        longest: 0.0,
     };
 }
 
@@ -54,9 +51,6 @@ struct Piece {
     joint: u32,
     lanes: u16,
 }
-
-/// Relative rounding of the lengths of segments, generously.
-const ROUNDING: f32 = 1e-5;
 
 /// All strands.
 pub(super) struct HungLanes {
@@ -115,8 +109,6 @@ impl HungLanes {
                         None => pieces.push(Piece { joint: point.joint, lanes: 1 << l }),
                     }
                 }
-                let longest = row.length.iter().fold(0.0, |a: f32, &b| a.max(b));
-                row.longest = longest * (1.0 + ROUNDING);
                 let here = row.first_piece as usize;
                 if pieces[before..here] == pieces[here..] {
                     pieces.truncate(here);
@@ -167,7 +159,6 @@ impl WriteBlock for Placing<'_> {
             carried = Some(onward.carried(simd, &block.lines));
         }
         let rows = &self.hung.rows[block.rows.clone()];
-        let mut culling = ChainCulling::new(rows.iter().map(|row| row.longest).sum());
         let mut laid = [[0.0; VECTOR]; WRITTEN];
         // The point before, and the segment to it.
         let mut parent = Vec3x::splat(simd, Vec3::ZERO);
@@ -177,7 +168,6 @@ impl WriteBlock for Placing<'_> {
         let mut joints = [[parent; 4]; 2];
         let mut joints_of = u32::MAX;
         for (i, row) in rows.iter().enumerate() {
-            culling.advance(row.longest);
             let mut here = parent;
             for l in Bits(row.embedded) {
                 let root = &env.world_from_rest[block.lines[l] as usize];
@@ -201,10 +191,8 @@ impl WriteBlock for Placing<'_> {
                     length: f32x16::from_slice(simd, &row.length),
                     room: f32x16::from_slice(simd, &row.room),
                     free,
-                    // Points that are embedded here are free later.
-                    skips: row.embedded == 0,
                 };
-                along = segment.leave(simd, along, &near, &mut culling, env.field.as_ref());
+                along = segment.leave(simd, along, &near, env.field.as_ref());
                 let to = parent + along * segment.length;
                 here = to.or(mask32x16::from_bitmask(simd, free.into()), here);
             }
@@ -334,8 +322,6 @@ struct Segments<S: Simd> {
     room: f32x16<S>,
     /// One bit per lane that has one.
     free: u16,
-    /// Whether shapes that are far from these are far from all segments of their strands.
-    skips: bool,
 }
 
 impl<S: Simd> Segments<S> {
@@ -346,15 +332,14 @@ impl<S: Simd> Segments<S> {
         simd: S,
         along: Vec3x<S>,
         near: &Near<'_>,
-        culling: &mut ChainCulling,
         field: Option<&FieldObstacle<'_>>,
     ) -> Vec3x<S> {
-        let once = self.leave_all(simd, along, near, culling, field);
+        let once = self.leave_all(simd, along, near, field);
         let same = once.x.simd_eq(along.x) & once.y.simd_eq(along.y) & once.z.simd_eq(along.z);
         if self.free & !(same.to_bitmask() as u16) == 0 {
             return once;
         }
-        let twice = self.leave_all(simd, once, near, culling, field);
+        let twice = self.leave_all(simd, once, near, field);
         once.or(same, twice)
     }
 
@@ -364,13 +349,17 @@ impl<S: Simd> Segments<S> {
         simd: S,
         mut along: Vec3x<S>,
         near: &Near<'_>,
-        culling: &mut ChainCulling,
         field: Option<&FieldObstacle<'_>>,
     ) -> Vec3x<S> {
-        if culling.is_due() {
-            along = self.leave_shapes(simd, along, near, culling);
+        let mut p = self.parent + along * self.length;
+        for shape in near.all() {
+            // Most shapes are out of reach.
+            let reached = shape.may_reach_lanes(simd, p, self.room).to_bitmask() as u16;
+            if reached & self.free != 0 {
+                along = self.leave_shape(simd, shape, along, p, reached & self.free);
+                p = self.parent + along * self.length;
+            }
         }
-        let p = self.parent + along * self.length;
         if let Some(field) = field {
             for l in Bits(self.free & self.below(simd, field, p)) {
                 let segment = Turning {
@@ -379,40 +368,6 @@ impl<S: Simd> Segments<S> {
                     room: self.room[l],
                 };
                 along.set_lane(l, segment.leave_field(field, along.lane(l)));
-            }
-        }
-        along
-    }
-
-    /// Turns the segments out of all shapes that may be reached.
-    #[inline(always)]
-    fn leave_shapes(
-        &self,
-        simd: S,
-        mut along: Vec3x<S>,
-        near: &Near<'_>,
-        culling: &mut ChainCulling,
-    ) -> Vec3x<S> {
-        let mut p = self.parent + along * self.length;
-        culling.begin();
-        for (k, shape) in near.iter(f32::INFINITY) {
-            if !culling.is_due_for(k) {
-                continue;
-            }
-            // Most shapes are out of reach.
-            let reached = shape.may_reach_lanes(simd, p, self.room).to_bitmask() as u16;
-            if reached & self.free != 0 {
-                along = self.leave_shape(simd, shape, along, p, reached & self.free);
-                p = self.parent + along * self.length;
-                culling.keep();
-            } else if self.skips {
-                let [all, some] = culling.distances();
-                let all = shape.may_reach_lanes(simd, p, f32x16::splat(simd, all + ROOM));
-                let some = shape.may_reach_lanes(simd, p, f32x16::splat(simd, some + ROOM));
-                let [all, some] = [all.to_bitmask() as u16, some.to_bitmask() as u16];
-                culling.skip(k, [all & self.free == 0, some & self.free == 0]);
-            } else {
-                culling.keep();
             }
         }
         along

@@ -139,7 +139,7 @@ mod tests {
             for i in 0..count {
                 let n = first[s] as usize + i;
                 x.push(some(s, 0.9) * 0.1 + some(n, 0.2) * 0.01 + Vec3::NEG_Y * (0.02 * i as f32));
-                t.push(some(n, 0.5).normalize());
+                t.push(some(n + 1, 0.5).normalize());
                 b.push(t[n].any_orthonormal_vector());
                 v.push(some(n, 0.8));
             }
