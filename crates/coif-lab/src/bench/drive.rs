@@ -3,7 +3,7 @@
 //!
 //! Rows `-uneven` have random frame rates of 30 to 240 a second; rows `-read` are the time for reading all positions
 //! after each of those frames. Their memory limit is that of the bytes to be read and written, and their reference
-//! copies as many.
+//! copies as many. Of models whose steps are slow only reading is measured, over a few short frames.
 
 use std::sync::Arc;
 
@@ -53,8 +53,11 @@ const CASES: [Case; 6] = [
 /// Strands of each scene.
 const STRANDS: usize = 10_000;
 
-/// Time (s) over which reading alone is measured.
-const READ: f64 = 0.4;
+/// Frames after which reading alone is measured, and how often in each of them.
+const READ_FRAMES: u32 = 3;
+const READS: usize = 12;
+/// Length of those frames, in steps: all end between two steps.
+const READ_STEPS: f64 = 1.25;
 
 /// A head that shakes "no" twice a second, and moves back and forth.
 struct Shake;
@@ -97,8 +100,11 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
                 if !of.iter().any(|kind| kinds.contains(kind)) {
                     return Ok(());
                 }
-                let seconds = if model.is_some() { READ } else { WARM_UP + MEASURED };
-                let measured = with_threads(threads, || measure(&built, uneven, seconds, bytes))??;
+                let only_reading = model.is_some();
+                let measured = with_threads(threads, || match only_reading {
+                    true => measure_reading(&built, bytes),
+                    false => measure(&built, uneven, bytes),
+                })??;
                 for (k, kind) in of.iter().enumerate().filter(|(_, kind)| kinds.contains(kind)) {
                     let quick = if setting.quick { "-quick" } else { "" };
                     let row = measured.row(k, format!("{name}{kind}{quick}"), &built, threads);
@@ -152,16 +158,52 @@ fn start(built: &Built) -> Result<Simulation, Error> {
     Ok(Simulation::new(built.groom.clone(), Arc::new(body), model, World::default())?)
 }
 
-fn measure(built: &Built, uneven: bool, length: f64, bytes: usize) -> Result<Measured, Error> {
+/// Reading alone, of hair in its first steps.
+fn measure_reading(built: &Built, bytes: usize) -> Result<Measured, Error> {
+    let mut driven = start(built)?;
+    driven.drive(Pose::Rigid(Shake::at(0.0)), 0.0)?;
+    let mut reading = Reading::new(built, bytes);
+    let dt = READ_STEPS / f64::from(World::default().steps_per_second);
+    for frame in 1..=READ_FRAMES {
+        driven.drive(Pose::Rigid(Shake::at(f64::from(frame) * dt)), dt)?;
+        (0..READS).for_each(|_| reading.measure(&driven));
+    }
+    let pieces = [Pieces::default(), reading.pieces];
+    Ok(Measured { pieces, steps: READ_STEPS, hash: driven.state_hash() })
+}
+
+/// Memory and times of reading all positions.
+struct Reading {
+    out: Vec<Vec3>,
+    from: Vec<f32>,
+    to: Vec<f32>,
+    pieces: Pieces,
+}
+
+impl Reading {
+    fn new(built: &Built, bytes: usize) -> Self {
+        let points = built.groom.strands.point_count();
+        // Copy half of the bytes, which reads them and writes as many.
+        let half = points * bytes / 8;
+        let out = vec![Vec3::ZERO; points];
+        Self { out, from: vec![1.0; half], to: vec![0.0; half], pieces: Pieces::default() }
+    }
+
+    /// Reads, then copies as many bytes.
+    fn measure(&mut self, driven: &Simulation) {
+        let read = seconds(|| driven.positions(&mut self.out));
+        let copied = seconds(|| bandwidth::copy(&self.from, &mut self.to));
+        self.pieces.add(read, Some(copied));
+    }
+}
+
+fn measure(built: &Built, uneven: bool, bytes: usize) -> Result<Measured, Error> {
     let (mut driven, mut known) = (start(built)?, start(built)?);
     driven.drive(Pose::Rigid(Shake::at(0.0)), 0.0)?;
-    let points = built.groom.strands.point_count();
-    let mut out = vec![Vec3::ZERO; points];
-    // Copy half of the bytes, which reads them and writes as many.
-    let (from, mut to) = (vec![1.0f32; points * bytes / 8], vec![0.0f32; points * bytes / 8]);
-    let mut pieces = [Pieces::default(), Pieces::default()];
+    let mut reading = Reading::new(built, bytes);
+    let mut pieces = Pieces::default();
     let (mut random, mut time, mut frames) = (7u64, 0.0, 0u32);
-    while time < length {
+    while time < WARM_UP + MEASURED {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let rate =
             if uneven { 30.0 + 210.0 * (random >> 11) as f64 / (1u64 << 53) as f64 } else { 60.0 };
@@ -179,13 +221,12 @@ fn measure(built: &Built, uneven: bool, length: f64, bytes: usize) -> Result<Mea
             }
         }
         done?;
-        let read = seconds(|| driven.positions(&mut out));
-        let copied = seconds(|| bandwidth::copy(&from, &mut to));
-        if time >= WARM_UP.min(0.5 * length) {
-            pieces[0].add(fast, Some(slow));
-            pieces[1].add(read, Some(copied));
+        if time >= WARM_UP {
+            pieces.add(fast, Some(slow));
+            reading.measure(&driven);
         }
     }
     let steps = time * f64::from(World::default().steps_per_second) / f64::from(frames);
+    let pieces = [pieces, reading.pieces];
     Ok(Measured { pieces, steps, hash: driven.state_hash() })
 }

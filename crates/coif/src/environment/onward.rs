@@ -55,6 +55,20 @@ impl Onward<'_> {
         }
     }
 
+    /// [`beside_scalp`](Self::beside_scalp) of sixteen primitives.
+    #[inline(always)]
+    pub(crate) fn beside_scalps<S: Simd>(
+        &self,
+        simd: S,
+        primitives: &[u32; LANES],
+    ) -> BesideScalps<S> {
+        let before = PoseLanes::gather(self.before, primitives);
+        let now = PoseLanes::gather(self.now, primitives);
+        let to_now = before.to(simd, &before.maps(simd), &now, &now.maps(simd));
+        let dt = f32x16::splat(simd, self.dt);
+        BesideScalps { to_now, dt, steps: f32x16::splat(simd, self.ahead / self.dt) }
+    }
+
     /// Extrapolation of a strand that the model moves itself.
     pub(crate) fn of_strand(&self, strand: usize) -> StrandMotion {
         let [before, now, drawn] =
@@ -99,6 +113,21 @@ impl Onward<'_> {
         let by_velocity =
             AffineLanes { columns: [x * steps * dt, y * steps * dt, z * steps * dt], added: still };
         StrandMotions { carried, by_place, by_velocity }
+    }
+}
+
+/// Extrapolation of the points of sixteen primitives in the frames of the current scalp.
+pub(crate) struct BesideScalps<S: Simd> {
+    to_now: AffineLanes<S>,
+    dt: f32x16<S>,
+    steps: f32x16<S>,
+}
+
+impl<S: Simd> BesideScalps<S> {
+    /// From positions (m) and velocities (m/s).
+    #[inline(always)]
+    pub(crate) fn point(&self, x: Vec3x<S>, v: Vec3x<S>) -> Vec3x<S> {
+        x + (x - self.to_now.point(x - v * self.dt)) * self.steps
     }
 }
 

@@ -3,14 +3,14 @@
 //! Strands are bound once, into strips or into a hair mesh, and then follow what the model moves: `follow` after every
 //! step, `positions` and `velocities` when they are read.
 
-use std::ops::Range;
 use std::sync::Mutex;
 
+use fearless_simd::Level;
 use glam::Vec3;
 
 use super::body_shapes::BodyShapes;
 use super::hair_mesh::{Binding, MeshState};
-use super::strips::StripBinding;
+use super::strips::{Joints, StripBinding};
 use crate::Result;
 use crate::body::MovingCollider;
 use crate::environment::{FieldObstacle, GrowEnvironment, Onward};
@@ -148,7 +148,8 @@ impl Growth {
                         let StripPose { position, tangent, binormal } = pose;
                         let velocity = &velocities[..];
                         let joints = Joints { position, tangent, binormal, velocity };
-                        joints.go_on(0..first.len().saturating_sub(1), first, onward);
+                        let strips = 0..first.len().saturating_sub(1);
+                        joints.go_on(strips, first, onward, Level::new());
                     }
                     strands.binding.positions(pose, &strands.body.shapes, env, onward, out);
                 });
@@ -248,56 +249,5 @@ fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
     match memory.try_lock() {
         Ok(mut memory) => work(&mut memory),
         Err(_) => work(&mut T::default()),
-    }
-}
-
-/// Strips per task.
-const STRIPS: usize = 64;
-
-/// The joints of some strips: positions and frames.
-struct Joints<'a> {
-    position: &'a mut [Vec3],
-    tangent: &'a mut [Vec3],
-    binormal: &'a mut [Vec3],
-    velocity: &'a [Vec3],
-}
-
-impl Joints<'_> {
-    /// Carries them onward with the scalp's current frames: segments keep their lengths, root to tip, and frames turn with
-    /// them. `first` is the first joint of every strip of these, and the end.
-    fn go_on(self, strips: Range<usize>, first: &[u32], onward: &Onward<'_>) {
-        let Self { position, tangent, binormal, velocity } = self;
-        let at = |strip: usize| (first[strip] - first[strips.start]) as usize;
-        if strips.len() > STRIPS {
-            let middle = strips.start + strips.len() / 2;
-            let (x, more_x) = position.split_at_mut(at(middle));
-            let (t, more_t) = tangent.split_at_mut(at(middle));
-            let (b, more_b) = binormal.split_at_mut(at(middle));
-            let (v, more_v) = velocity.split_at(at(middle));
-            let one = Joints { position: x, tangent: t, binormal: b, velocity: v };
-            let other =
-                Joints { position: more_x, tangent: more_t, binormal: more_b, velocity: more_v };
-            rayon::join(
-                || one.go_on(strips.start..middle, first, onward),
-                || other.go_on(middle..strips.end, first, onward),
-            );
-            return;
-        }
-        for strip in strips.clone() {
-            let goes_on = onward.beside_scalp(strip);
-            let joints = at(strip)..at(strip + 1);
-            let mut inner = position[joints.start];
-            let mut there = goes_on(inner, velocity[joints.start]);
-            position[joints.start] = there;
-            for j in joints.skip(1) {
-                let x = position[j];
-                let edge = goes_on(x, velocity[j]) - there;
-                let along = edge.normalize_or(tangent[j]);
-                there += along * x.distance(inner);
-                let across = binormal[j] - along * along.dot(binormal[j]);
-                (tangent[j], binormal[j]) = (along, across.normalize_or(binormal[j]));
-                (inner, position[j]) = (x, there);
-            }
-        }
     }
 }

@@ -5,10 +5,12 @@
 
 mod binding;
 mod hung_lanes;
+mod joints;
 mod lanes;
 mod turn_out;
 
 pub use self::binding::StripBinding;
+pub(super) use self::joints::Joints;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;

@@ -130,8 +130,8 @@ pub(crate) fn write_rows<S: Simd>(
         let rows = (count - begin).min(WRITTEN);
         for (k, to) in pieces.iter_mut().enumerate().take(rows.div_ceil(4)) {
             // Pad with the last row; padding is not written to the lines.
-            let four = [0, 1, 2, 3].map(|i| row((begin + 4 * k + i).min(count - 1)));
-            lay_out(simd, four, to);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| (begin + 4 * k + i).min(count - 1));
+            lay_out(simd, [row(a), row(b), row(c), row(d)], to);
         }
         for (l, [line]) in lines.iter_mut().take(LANES).enumerate() {
             let end = line.len().min(first + begin + rows);

@@ -80,7 +80,11 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     let mut allowed = f32x16::from_slice(simd, &allowed);
     let curve = Curve::new(blocks, block, mesh_frames, &mut scratch.curve);
     let mut chains = Chains::new(simd, curve, last, root);
-    let carried = onward.map(|onward| onward.carried(simd, &block.strands));
+    // No closures around operations in lanes: they are compiled without the instruction set.
+    let mut carried = None;
+    if let Some(onward) = onward {
+        carried = Some(onward.carried(simd, &block.strands));
+    }
     let mut written = 0;
     for i in 1..block.rows {
         let length = f32x16::from_slice(simd, &blocks.row(block.first_row + i).0.length);
@@ -131,17 +135,19 @@ fn for_lanes(bits: u32, mut visit: impl FnMut(usize)) {
 #[inline(always)]
 fn write<S: Simd, const RATES: bool>(
     simd: S,
-    rows: &[PointRow; WRITTEN],
+    rows: &mut [PointRow; WRITTEN],
     count: usize,
     first: usize,
     carried: &Option<AffineLanes<S>>,
     lines: &mut [Line<'_, 1>],
 ) {
-    let row = |i: usize| {
-        let row = if RATES { &rows[i].velocity } else { &rows[i].at };
-        let laid = Vec3x::of_row(simd, row);
-        carried.as_ref().map_or(laid, |carried| carried.point(laid))
-    };
+    if let Some(carried) = carried {
+        for row in rows.iter_mut().take(count) {
+            let row = if RATES { &mut row.velocity } else { &mut row.at };
+            carried.point(Vec3x::of_row(simd, row)).to_row(row);
+        }
+    }
+    let row = |i: usize| Vec3x::of_row(simd, if RATES { &rows[i].velocity } else { &rows[i].at });
     write_rows(simd, row, count, first, lines);
 }
 

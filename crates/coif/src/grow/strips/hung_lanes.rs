@@ -29,7 +29,7 @@ struct Row {
     /// Which lanes hold a point, and which of those are embedded.
     present: u16,
     embedded: u16,
-    /// Where the joints that they hang on begin.
+    /// Where the joints that they hang on begin; where those of the row before do, if they are the same.
     first_piece: u32,
 }
 
@@ -46,7 +46,7 @@ impl Row {
 }
 
 /// The joint that the points of some lanes of a row hang on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Piece {
     joint: u32,
     lanes: u16,
@@ -83,10 +83,12 @@ impl HungLanes {
         let count = |s: u32| (first[s as usize + 1] - first[s as usize]) as usize;
         let mut order: Vec<u32> = (0..embedded.len() as u32).collect();
         order.sort_by_key(|&s| (strip_of_strand[s as usize], count(s), s));
-        let (mut rows, mut pieces) = (Vec::new(), Vec::new());
+        let (mut rows, mut pieces) = (Vec::new(), Vec::<Piece>::new());
         let mut blocks: Vec<(&[u32], usize)> = Vec::new();
         for strands in order.chunks(LANES) {
             let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
+            // Where the pieces of the row before begin.
+            let mut before = pieces.len();
             for i in 0..points {
                 let mut row = Row { first_piece: pieces.len() as u32, ..Row::NONE };
                 for (l, &s) in strands.iter().enumerate().filter(|(_, s)| i < count(**s)) {
@@ -107,6 +109,12 @@ impl HungLanes {
                         None => pieces.push(Piece { joint: point.joint, lanes: 1 << l }),
                     }
                 }
+                let here = row.first_piece as usize;
+                if pieces[before..here] == pieces[here..] {
+                    pieces.truncate(here);
+                    row.first_piece = before as u32;
+                }
+                before = row.first_piece as usize;
                 rows.push(row);
             }
             blocks.push((strands, points));
@@ -145,13 +153,20 @@ impl WriteBlock for Placing<'_> {
     fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]) {
         let Around { pose, env, onward, .. } = self.around;
         let near = self.near(simd, block);
-        let carried = onward.map(|onward| onward.carried(simd, &block.lines));
+        // No closures around operations in lanes: they are compiled without the instruction set.
+        let mut carried = None;
+        if let Some(onward) = onward {
+            carried = Some(onward.carried(simd, &block.lines));
+        }
         let rows = &self.hung.rows[block.rows.clone()];
         let mut laid = [[0.0; VECTOR]; WRITTEN];
         // The point before, and the segment to it.
         let mut parent = Vec3x::splat(simd, Vec3::ZERO);
         let mut last = parent;
         let mut first = 0;
+        // Frames of joints, and where the pieces begin that they are for.
+        let mut joints = [[parent; 4]; 2];
+        let mut joints_of = u32::MAX;
         for (i, row) in rows.iter().enumerate() {
             let mut here = parent;
             for l in Bits(row.embedded) {
@@ -161,7 +176,11 @@ impl WriteBlock for Placing<'_> {
             let free = row.present & !row.embedded;
             if free != 0 {
                 let pieces = &self.hung.pieces[row.first_piece as usize..];
-                let target = self.target(simd, row, pieces, free);
+                if joints_of != row.first_piece {
+                    joints = self.joints(simd, pieces, free);
+                    joints_of = row.first_piece;
+                }
+                let target = target(simd, row, &joints);
                 let mut along = normalized(simd, target - parent, free, |l| {
                     let (joint, _) = joint_of(pieces, l);
                     let ahead = if i > 1 { last.lane(l) } else { pose.tangent[joint] };
@@ -178,12 +197,10 @@ impl WriteBlock for Placing<'_> {
                 here = to.or(mask32x16::from_bitmask(simd, free.into()), here);
             }
             (last, parent) = (here - parent, here);
-            here.to_row(&mut laid[i - first]);
+            let drawn = if let Some(carried) = &carried { carried.point(here) } else { here };
+            drawn.to_row(&mut laid[i - first]);
             if i + 1 - first == WRITTEN || i + 1 == rows.len() {
-                let row = |k: usize| {
-                    let laid = Vec3x::of_row(simd, &laid[k]);
-                    carried.as_ref().map_or(laid, |carried| carried.point(laid))
-                };
+                let row = |k: usize| Vec3x::of_row(simd, &laid[k]);
                 write_rows(simd, row, i + 1 - first, first, lines);
                 first = i + 1;
             }
@@ -202,7 +219,7 @@ impl Placing<'_> {
     #[inline(always)]
     fn near<S: Simd>(&self, simd: S, block: &PlacedBlock) -> Near<'_> {
         let Around { pose, shapes, first_joint, strip_of_strand, reach, .. } = self.around;
-        let mut near = Near::new(shapes);
+        let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut done = u32::MAX;
         for &strand in &block.lines {
             let strip = strip_of_strand[strand as usize];
@@ -212,18 +229,15 @@ impl Placing<'_> {
             done = strip;
             let [from, to] = [0, 1].map(|k| first_joint[strip as usize + k] as usize);
             let line = &pose.position[from..to];
-            let ends = (line[0], line[0]);
-            let (lo, hi) = line.iter().fold(ends, |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            near.add(simd, 0.5 * (lo + hi), 0.0, 0.5 * (hi - lo).length() + reach);
+            (lo, hi) = line.iter().fold((lo, hi), |(lo, hi), &p| (lo.min(p), hi.max(p)));
         }
-        near
+        Near::pick(simd, shapes, 0.5 * (lo + hi), 0.5 * (hi - lo).length() + reach)
     }
 
-    /// The positions of the points of a row by their strips.
+    /// Position, tangent, normal and binormal of the joint before and the joint behind the points of a row.
     #[inline(always)]
-    fn target<S: Simd>(&self, simd: S, row: &Row, pieces: &[Piece], free: u16) -> Vec3x<S> {
+    fn joints<S: Simd>(&self, simd: S, pieces: &[Piece], free: u16) -> [[Vec3x<S>; 4]; 2] {
         let pose = self.around.pose;
-        // Position, tangent and binormal of the joint before and the joint behind.
         let mut joints = [[Vec3x::splat(simd, Vec3::ZERO); 3]; 2];
         let mut left = free;
         for (n, piece) in pieces.iter().enumerate() {
@@ -241,15 +255,32 @@ impl Placing<'_> {
                 break;
             }
         }
-        let [a, b] = [0, 1].map(|k| {
-            let [position, tangent, binormal] = joints[k];
-            let offset = Vec3x::of_row(simd, &row.offset[k]);
-            let normal = tangent.cross(binormal);
-            position + (tangent * offset.x + normal * offset.y + binormal * offset.z)
-        });
-        let fraction = f32x16::from_slice(simd, &row.fraction);
-        a * (f32x16::splat(simd, 1.0) - fraction) + b * fraction
+        let [[a, along_a, across_a], [b, along_b, across_b]] = joints;
+        [
+            [a, along_a, along_a.cross(across_a), across_a],
+            [b, along_b, along_b.cross(across_b), across_b],
+        ]
     }
+}
+
+/// The positions of the points of a row by the joints beside them.
+#[inline(always)]
+fn target<S: Simd>(simd: S, row: &Row, joints: &[[Vec3x<S>; 4]; 2]) -> Vec3x<S> {
+    let a = beside_joint(simd, &joints[0], &row.offset[0]);
+    let b = beside_joint(simd, &joints[1], &row.offset[1]);
+    let fraction = f32x16::from_slice(simd, &row.fraction);
+    a * (f32x16::splat(simd, 1.0) - fraction) + b * fraction
+}
+
+/// Points with these offsets (m) in the frames of joints.
+#[inline(always)]
+fn beside_joint<S: Simd>(
+    simd: S,
+    &[position, tangent, normal, binormal]: &[Vec3x<S>; 4],
+    offset: &[f32; VECTOR],
+) -> Vec3x<S> {
+    let offset = Vec3x::of_row(simd, offset);
+    position + (tangent * offset.x + normal * offset.y + binormal * offset.z)
 }
 
 /// Unit vectors, or others in those of some lanes where there is no direction.
