@@ -26,6 +26,10 @@ pub(crate) use self::posed_shape::{PosedShape, depth_inside, pose_between};
 /// on the field's surface would be seen inside the mesh. With more, a gap would be seen.
 pub const SKIN: f32 = 8e-5;
 
+/// Depth (m) below the surface that is invisible: the end of a segment that the rounds over tangent planes leave this deep
+/// stays, rather than being turned far away.
+pub(crate) const GRAZING: f32 = 3e-4;
+
 #[cfg(test)]
 pub(crate) mod testing {
     use glam::{Quat, Vec3};

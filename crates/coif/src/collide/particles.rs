@@ -130,7 +130,7 @@ impl Particles<'_> {
         let Some(&first) = self.position.first() else { return 0 };
         let box_of = |(lo, hi): (Vec3, Vec3), p: &Vec3| (lo.min(*p), hi.max(*p));
         let (lo, hi) = self.position.iter().fold((first, first), box_of);
-        let near = |i: &usize| shapes[*i].meets_box(lo, hi);
+        let near = |i: &usize| shapes[*i].overlaps_box(lo, hi);
         // One bit for each of the first shapes that is near; the others are tested again.
         let mut mask = 0u64;
         for i in (0..shapes.len().min(64)).filter(near) {

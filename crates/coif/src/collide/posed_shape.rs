@@ -117,7 +117,7 @@ impl PosedShape {
 
     /// Whether a box may overlap it.
     #[inline(always)]
-    pub(crate) fn meets_box(&self, lo: Vec3, hi: Vec3) -> bool {
+    pub(crate) fn overlaps_box(&self, lo: Vec3, hi: Vec3) -> bool {
         (self.centre - self.extent).cmple(hi).all() && (self.centre + self.extent).cmpge(lo).all()
     }
 
@@ -371,7 +371,7 @@ mod tests {
                     Some((distance, normal)) => {
                         assert!((distance - truth.distance).abs() < 2e-6, "{shape:?} {p}");
                         assert!(Vec3::from(normal).distance(truth.normal) < 3e-3, "{shape:?} {p}");
-                        assert!(bare.meets_box(p, p) || distance > 0.0);
+                        assert!(bare.overlaps_box(p, p) || distance > 0.0);
                         // An ellipsoid's half axes grow, which is less than its surface does in between.
                         let (skin, _) = posed.probe(p.into(), 0.01).unwrap();
                         assert!(

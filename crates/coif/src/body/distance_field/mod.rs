@@ -35,6 +35,7 @@ use self::march::UNREACHED;
 use self::near::Nearest;
 use self::pseudo_normal::{Rings, Surface};
 pub use self::sample::FieldSample;
+pub(crate) use self::sample::MAX_SLOPE;
 use self::sign::Sides;
 use crate::limits::MAX_FIELD_COORDINATE;
 use crate::{Error, Result};

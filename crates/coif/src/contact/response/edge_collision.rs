@@ -231,8 +231,8 @@ impl EdgeCollision {
                 for &(a, b) in &passing[..count] {
                     let (a, b) = (a as usize, b as usize);
                     let points = [a, a + 1, b, b + 1];
-                    let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
-                    if !(held_fast
+                    let is_pinned = points.iter().all(|&p| inverse_mass[p] == 0.0);
+                    if !(is_pinned
                         || stiction.is_some_and(|stiction| stiction.holds(a as u32, b as u32)))
                     {
                         list.extend(collision(&steps, a, b));

@@ -19,7 +19,7 @@ use crate::params::parameters;
 /// Damping of the springs between hairs in contact over their stiffness (s): it stops snapping hair
 /// without oscillation. With none they oscillate; with a hundredth
 /// of a second, stiff ones are too ill-conditioned for the solver.
-const PRESS_TIME: f32 = 4e-3;
+const DAMPING_TIME: f32 = 4e-3;
 
 parameters! {
     /// Parameters of repulsion. The defaults are for human hair.
@@ -125,7 +125,7 @@ impl Repulsion {
                             at: link.at,
                             rest: thickness,
                             stiffness,
-                            damping: stiffness * PRESS_TIME,
+                            damping: stiffness * DAMPING_TIME,
                         });
                     }
                 }

@@ -1,5 +1,4 @@
-//! Chains that are pinned at both ends or at none (`muller2012` 3.3): the passes from the two ends are averaged
-//! (figure 2).
+//! Chains that are pinned at both ends or at none (`muller2012` figure 2): the passes from the two ends are averaged.
 //!
 //! A free strand has exact lengths: after the average it is laid out again from its middle and moved back
 //! to its centre of mass, so that its momentum is exact too. A strand between two ends can be shorter than

@@ -31,10 +31,9 @@ use super::Pass;
 use super::block::Block;
 use super::collider::Obstacles;
 use super::contact::{level_of, material_velocity, tangent_of};
-use super::near::Bits;
-use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
+use crate::math::{Bits, LANES};
 
 /// Contacts stored per point: a crease has two sides.
 const CONTACTS: usize = 2;

@@ -23,7 +23,7 @@ mod minimise;
 mod nearest_column;
 mod obstacles;
 pub mod plain;
-mod put_back;
+mod reset;
 mod report;
 mod restoring_spring;
 mod saved;

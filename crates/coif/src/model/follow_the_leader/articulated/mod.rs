@@ -56,12 +56,11 @@ use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::frames::FRAME;
 use super::joint::LaneLimit;
-use super::near::Bits;
 use super::resting::{self, TERMS};
 use super::state::{STATE, State};
-use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::tangent::Columns;
+use crate::math::{Bits, LANES};
 
 /// Numbers that the first pass leaves a point for the second ([`Left`]).
 pub(super) const SCRATCH: usize = 20 * LANES;

@@ -6,13 +6,13 @@ use glam::Vec3;
 use super::candidate::Candidate;
 use super::left::{Joined, Left};
 use super::{Affine, Fixed, NO_DIRECTION2, SCRATCH};
+use crate::body::distance_field::MAX_SLOPE;
 use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::lanes::{HALF, VECTOR, Vec3x};
 use crate::math::tangent::{Columns, Vec2x};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::block::{Block, FIXED, Outcome, Upcoming};
 use crate::model::follow_the_leader::collider::Obstacles;
-use crate::model::follow_the_leader::contact::SLOPE;
 use crate::model::follow_the_leader::near::{Near, near_path};
 use crate::model::follow_the_leader::resting::{self, TERMS};
 use crate::model::follow_the_leader::state::State;
@@ -146,7 +146,7 @@ pub(super) fn root_to_tip<S: Simd>(
         if !near.is_empty() || obstacles.field.is_some() {
             let mut inside = near.hold_row(simd, p);
             if let Some(field) = obstacles.field {
-                clear -= length * SLOPE;
+                clear -= length * MAX_SLOPE;
                 inside |= clear.simd_lt(field.skin);
             }
             if inside.any_true() {

@@ -176,12 +176,12 @@ pub(super) fn tip_to_root<S: Simd>(
         let e = segment.along;
         let lever = segment.tangents.scaled(length);
         let pulled = f32x16::from_slice(simd, tension).max(splat(0.0));
-        let held_straight = (pulled + style.direction_both) * length;
+        let isotropic = (pulled + style.direction_both) * length;
         let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
         let mut stiffness = Symmetric2 {
-            xx: lever.x.dot(by_leader.x) + held_straight,
+            xx: lever.x.dot(by_leader.x) + isotropic,
             xy: lever.x.dot(by_leader.y),
-            yy: lever.y.dot(by_leader.y) + held_straight,
+            yy: lever.y.dot(by_leader.y) + isotropic,
         };
         let soon = root.direction_back(e + segment.turns);
         let further = splat(i as f32).simd_lt(last);

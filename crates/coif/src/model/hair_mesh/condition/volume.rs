@@ -89,7 +89,7 @@ mod tests {
 
     /// Figure 2: flat or inverted, the force pushes the corner to its own side.
     #[test]
-    fn the_force_points_home_when_flat_and_when_inverted() {
+    fn the_force_restores_the_corner_when_flat_and_when_inverted() {
         for height in [0.5, 0.0, -0.7f32] {
             let x = [Vec3A::ZERO, Vec3A::X, Vec3A::Y, Vec3A::Z * height];
             let c = volume_condition(x, 6.0, 1.0 / 6.0);
