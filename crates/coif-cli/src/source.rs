@@ -38,10 +38,11 @@ impl Source {
             };
             return Err(Failure::new(format!("{name}: is a folder, expected a scene"), hint));
         }
-        let bytes = coif_io::read_bounded(path, coif_io::MAX_SCENE_BYTES).map_err(|e| match &e {
-            coif_io::Error::Io { source, .. } => no_scene(name, source),
-            _ => Failure::from(e),
-        })?;
+        let bytes =
+            coif_io::read_bounded(path, coif_io::MAX_SCENE_BYTES).map_err(|e| match &e {
+                coif_io::Error::Io { source, .. } => no_scene(name, source),
+                _ => Failure::from(e),
+            })?;
         let Ok(text) = String::from_utf8(bytes) else {
             let hint = match coif_io::FileKind::of(path) {
                 Ok(coif_io::FileKind::Groom) => format!(

@@ -85,7 +85,7 @@ pub struct FieldMotion<'a> {
 
 impl<'a> FieldObstacle<'a> {
     /// The surface at any time of a step of length `dt` (s), if its motion is known.
-    pub fn in_time(&self, dt: f32) -> Option<LevelSetInTime<'a>> {
+    pub(crate) fn in_time(&self, dt: f32) -> Option<LevelSetInTime<'a>> {
         self.motion.map(|motion| LevelSetInTime::new(motion.start, self.field, dt))
     }
 }

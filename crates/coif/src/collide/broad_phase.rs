@@ -7,8 +7,8 @@ use super::PosedShape;
 use crate::math::Bits;
 use crate::math::lanes::HALF;
 
-/// All colliders at one moment, the balls around them in lanes, eight at a time, and a ball around each
-/// eight, in lanes again: those of one character are adjacent.
+/// All colliders at one moment, with two levels of bounding balls in lanes: one ball per collider, and one around each
+/// eight. Colliders of one character are adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PosedShapes {
     pub(crate) all: Vec<PosedShape>,

@@ -56,7 +56,7 @@ impl FrictionScale<'_> {
     }
 }
 
-/// How a particle moved in a step.
+/// Motion of a particle in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     /// Where it was (m).
@@ -78,7 +78,7 @@ pub(super) struct Surface {
     pub(super) velocity: Vec3,
     pub(super) friction: f32,
     pub(super) restitution: f32,
-    /// How far the particle is below it (m).
+    /// Depth of the particle below it (m).
     pub(super) depth: f32,
 }
 

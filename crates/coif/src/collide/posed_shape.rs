@@ -1,4 +1,4 @@
-//! A collider posed for a step: where its surface is, and how that moves.
+//! A collider posed for a step: its surface, and the velocity of its material.
 
 use glam::{Mat3, Mat3A, Vec3, Vec3A};
 
@@ -145,7 +145,7 @@ impl PosedShape {
         self.tangent(self.in_unit_ball(p))
     }
 
-    /// That of a point inside. `None` outside.
+    /// [`tangent_plane`](Self::tangent_plane) of a point inside; `None` outside.
     #[inline(always)]
     pub(crate) fn inside(&self, p: Vec3) -> Option<(Vec3, f32)> {
         let s = self.in_unit_ball(p);
@@ -224,7 +224,7 @@ impl PosedShape {
                 }
                 Vec3A::new(radius, f32::INFINITY, radius)
             }
-            // A half-space has no other side to come out of.
+            // A half-space has no other side.
             Shape::Plane => return None,
         };
         // The shape as a unit ball.

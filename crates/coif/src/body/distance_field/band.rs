@@ -106,7 +106,7 @@ fn closest_weights<S: Simd>(simd: S, p: V<S>, a: V<S>, b: V<S>, c: V<S>) -> V<S>
     let zero = f32x8::splat(simd, 0.0);
     let one = f32x8::splat(simd, 1.0);
     let tiny = f32x8::splat(simd, f32::MIN_POSITIVE);
-    // Find the nearest of the edges, and where on it.
+    // Find the nearest edge, and the place on it.
     let (ab, ab2) = closest_on_edge(simd, p, a, b);
     let (bc, bc2) = closest_on_edge(simd, p, b, c);
     let (ca, ca2) = closest_on_edge(simd, p, c, a);
@@ -124,7 +124,7 @@ fn closest_weights<S: Simd>(simd: S, p: V<S>, a: V<S>, b: V<S>, c: V<S>) -> V<S>
     V(of_a, of_b, of_c).or(within, on_edge)
 }
 
-/// Where between `from` and `to` is closest to `p`, and how far squared.
+/// The fraction of the edge from `from` to `to` that is closest to `p`, and the squared distance.
 #[inline(always)]
 fn closest_on_edge<S: Simd>(simd: S, p: V<S>, from: V<S>, to: V<S>) -> (f32x8<S>, f32x8<S>) {
     let (edge, offset) = (to.minus(from), p.minus(from));

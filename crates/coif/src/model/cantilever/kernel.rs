@@ -1,8 +1,8 @@
 //! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time.
 //!
-//! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
-//! back, one that keeps the length. As a differential equation, a joint at `P = G + e` deviates by `e` from its
-//! groomed position `G` relative to the previous joint:
+//! Model: `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it back, one that
+//! keeps the length. As a differential equation, a joint at `P = G + e` deviates by `e` from its groomed position `G`
+//! relative to the previous joint:
 //!
 //! ```text
 //! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2

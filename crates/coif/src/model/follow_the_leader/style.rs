@@ -115,7 +115,11 @@ impl RestShape {
         let allowed = |angle: f32| {
             let free = angle + FREE_TURN;
             let short_of_kink = (KINK_RADIANS - 10.0 * ROUNDING).max(angle + ROUNDING);
-            largest.max(if angle < KINK_RADIANS - ROUNDING { free.min(short_of_kink) } else { free })
+            largest.max(if angle < KINK_RADIANS - ROUNDING {
+                free.min(short_of_kink)
+            } else {
+                free
+            })
         };
         let turn = (0..=last).map(|i| allowed(angle(i)).min(std::f32::consts::PI).cos()).collect();
         let limit = (0..=last).map(|i| Limit::new(angle(i).cos())).collect();
