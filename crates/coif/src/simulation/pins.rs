@@ -148,7 +148,7 @@ impl AllPins {
         self.hooks.iter_mut().for_each(|hook| hook.path.arrive());
     }
 
-    /// Moves everything by `by` (m): the origin has moved the other way.
+    /// Moves everything by `by` (m): the origin has moved by its negative.
     pub(super) fn shift(&mut self, by: Vec3) {
         for hook in &mut self.hooks {
             hook.path.shift(by);

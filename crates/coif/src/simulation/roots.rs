@@ -190,7 +190,7 @@ impl Roots {
         self.world_from_rest.iter_mut().for_each(|pose| pose.translation += by);
     }
 
-    /// How many there are.
+    /// Number of roots.
     pub(super) fn len(&self) -> usize {
         self.world_from_rest.len()
     }

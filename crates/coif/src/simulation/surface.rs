@@ -16,7 +16,7 @@ use crate::environment::{FieldMotion, FieldObstacle};
 /// How hair collides with the body's own surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
-    /// How fine the distance field is, and how far it reaches.
+    /// Resolution and extent of the distance field.
     pub field: distance_field::Settings,
     /// Coulomb friction.
     pub friction: f32,
