@@ -38,8 +38,8 @@ const STUCK_NEAR_TARGET: f32 = 1.5;
 /// around an ear stays there.
 const MAX_STUCK: f32 = 4.5;
 
-/// Speed (m/s) at which the surface recedes for a stuck vertex before that, and the largest displacement (m): hair
-/// slips off an ear that is slightly thinner, and seldom has to pass through it.
+/// Speed (m/s) at which the surface recedes for a stuck vertex after [`STUCK_NEAR_TARGET`], and the largest
+/// displacement (m): hair slips off an ear that is slightly thinner, and seldom has to pass through it.
 const YIELDS: f32 = 1e-3;
 const MAX_YIELDED: f32 = 1.6e-3;
 
