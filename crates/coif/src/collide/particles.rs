@@ -225,12 +225,9 @@ mod tests {
     use super::super::testing::{shapes, still};
     use super::*;
     use crate::body::Shape;
+    use crate::math::testing::vec3;
 
     const DT: f32 = 0.01;
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
 
     fn path(before: Vec3) -> Path {
         Path { before, arriving: Vec3::ZERO, dt: DT, again: false, friction: 1.0 }

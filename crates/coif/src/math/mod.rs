@@ -38,3 +38,14 @@ pub use morton::morton_code;
 pub use random::Random;
 pub use triangle_mesh::TriangleMesh;
 pub(crate) use triangle_mesh::{has_frame, triangle_frame};
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use glam::Vec3;
+    use proptest::prelude::*;
+
+    /// A vector in the cube from `-size` to `size`.
+    pub(crate) fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
+        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+}

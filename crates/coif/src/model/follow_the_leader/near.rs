@@ -308,10 +308,7 @@ mod tests {
     use super::*;
     use crate::body::Shape;
     use crate::math::lanes::{VECTOR, set_lane};
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
+    use crate::math::testing::vec3;
 
     fn shapes(turn: f32) -> Vec<StepCollider> {
         let turn = Quat::from_rotation_z(turn) * Quat::from_rotation_x(turn * 0.7);

@@ -80,14 +80,11 @@ mod tests {
     use super::*;
     use crate::body::{MovingCollider, Shape};
     use crate::math::RigidTransform;
+    use crate::math::testing::vec3;
 
     fn fixed(shape: Shape, centre: Vec3, rotation: Quat) -> StepCollider {
         let pose = RigidTransform { rotation, translation: centre };
         StepCollider::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
-    }
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
     }
 
     /// In the sharp crease of two balls a tip that grazes one of them stays, and one that is deep is pushed out.
