@@ -42,8 +42,8 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
+mod back_substitution;
 mod candidate;
-mod left;
 mod root_to_tip;
 mod tip_to_root;
 
@@ -62,7 +62,7 @@ use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::tangent::Columns;
 use crate::math::{Bits, LANES};
 
-/// Numbers that the first pass leaves a point for the second ([`Left`]).
+/// Numbers that the first pass leaves a point for the second ([`BackSubstitution`]).
 pub(super) const SCRATCH: usize = 20 * LANES;
 
 /// Least squared length (m^2) of a vector with a defined direction.
