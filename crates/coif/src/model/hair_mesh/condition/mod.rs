@@ -5,10 +5,10 @@
 //! edges of a quad, shear in its middle, bending in the corners on either side of an edge, volume in
 //! the corners of a prism. So nothing is cut into triangles, and no diagonal is preferred.
 //!
-//! An implicit step requires a positive semi-definite stiffness. Of each energy's second derivative, k (grad C grad C^T
-//! + C grad grad C), only the first part is kept, which is a square; of the second only the transverse part of a
-//! stretched edge, which is never negative. So the system of a step is positive definite for any shape, flattened and
-//! inverted prisms included, while the forces are exact.
+//! An implicit step requires a positive semi-definite stiffness. Of each energy's second derivative,
+//! `k (grad C grad C^T + C grad grad C)`, only the first term is kept, which is a square, and of the second only the
+//! transverse part of a stretched edge, which is never negative. So the system of a step is positive definite for any
+//! shape, flattened and inverted prisms included, while the forces are exact.
 
 mod bend;
 mod shear;
