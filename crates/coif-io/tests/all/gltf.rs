@@ -44,7 +44,7 @@ fn glb(frames: &[StripFrame], mesh: &StripMesh) -> Result<Vec<u8>, String> {
 
 /// The document and the binary chunk of a film of these frames, as another reader finds them.
 fn read_back(frames: &[StripFrame], mesh: &StripMesh) -> (gltf::Document, Vec<u8>) {
-    let bytes = glb(frames, mesh).unwrap();
+    let bytes = glb(frames, mesh).expect("frames that fit the mesh");
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
     (document, blob.expect("a binary chunk"))
 }
