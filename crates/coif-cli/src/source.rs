@@ -8,9 +8,6 @@ use coif_scene::{Scene, builtin, suggestion};
 
 use crate::failure::Failure;
 
-/// Maximum number of bytes of a scene file: a thousand times the longest built-in one.
-const MAX_SCENE_BYTES: u64 = 16 << 20;
-
 /// A scene, and the folder to which its paths are relative.
 pub(crate) struct Source {
     /// A built-in name or a path, as given.
@@ -41,10 +38,11 @@ impl Source {
             };
             return Err(Failure::new(format!("{name}: is a folder, expected a scene"), hint));
         }
-        let bytes = coif_io::read_bounded(path, MAX_SCENE_BYTES).map_err(|e| match &e {
-            coif_io::Error::Io { source, .. } => no_scene(name, source),
-            _ => Failure::from(e),
-        })?;
+        let bytes =
+            coif_io::read_bounded(path, coif_io::MAX_SCENE_BYTES).map_err(|e| match &e {
+                coif_io::Error::Io { source, .. } => no_scene(name, source),
+                _ => Failure::from(e),
+            })?;
         let Ok(text) = String::from_utf8(bytes) else {
             let hint = match coif_io::FileKind::of(path) {
                 Ok(coif_io::FileKind::Groom) => format!(

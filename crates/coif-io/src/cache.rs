@@ -20,8 +20,6 @@ use crate::checksum::{Checksum, Summed};
 use crate::{Error, Place, ReadOptions, Result, SequenceName, atomic, hair};
 
 const SCENE: &str = "scene.toml";
-/// Maximum number of bytes of the scene: a thousand times the longest built-in one.
-const MAX_SCENE_BYTES: u64 = 16 << 20;
 const CHECKPOINT: &str = "checkpoint.bin";
 const HEALTH: &str = "health.csv";
 /// First line of the scene in a cache, a comment for every TOML reader.
@@ -108,7 +106,7 @@ impl Cache {
     /// The text of the scene, as it was given to [`Cache::create`].
     pub fn scene(&self) -> Result<String> {
         let path = self.folder.join(SCENE);
-        let bytes = crate::read_bounded(&path, MAX_SCENE_BYTES)?;
+        let bytes = crate::read_bounded(&path, crate::MAX_SCENE_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let at = Place::Byte(e.utf8_error().valid_up_to() as u64);
             Error::malformed(&path, at, "text in UTF-8", "other bytes")

@@ -64,6 +64,9 @@ pub const GROOM_EXTENSIONS: &str = ".hair, .obj";
 /// Extensions that a body can be read from and written to.
 pub const MESH_EXTENSIONS: &str = ".obj";
 
+/// Maximum number of bytes of a scene file: a thousand times the longest built-in one.
+pub const MAX_SCENE_BYTES: u64 = 16 << 20;
+
 /// A value read from a file, with warnings for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<T> {

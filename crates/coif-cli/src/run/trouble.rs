@@ -2,6 +2,7 @@
 
 use coif::model::{ModelSettings, cantilever, explicit_spring, follow_the_leader, hair_mesh};
 use coif::model::{mass_spring, position_based};
+use coif::params::Value;
 use coif_scene::Scene;
 use glam::Vec3;
 
@@ -212,15 +213,7 @@ fn is_pulled(model: &ModelSettings) -> bool {
 
 /// Whether the groom is the shape of the hair at rest.
 fn holds_shape(model: &ModelSettings) -> bool {
-    match model {
-        ModelSettings::FollowTheLeader(settings) => settings.hold_shape,
-        ModelSettings::PositionBased(settings) => settings.hold_shape,
-        ModelSettings::ExplicitSpring(settings) => settings.hold_shape,
-        ModelSettings::MassSpring(settings) => settings.hold_shape,
-        ModelSettings::Cantilever(settings) => settings.hold_shape,
-        ModelSettings::HairMesh(settings) => settings.hold_shape,
-        _ => true,
-    }
+    model.params().get("hold_shape") != Some(Value::Switch(false))
 }
 
 /// Displacement of hair by wind, and by gravity unless that is balanced, in the first frame (m).

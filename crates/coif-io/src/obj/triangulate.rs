@@ -66,8 +66,8 @@ fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bo
     // Sum the cross products of the fan: twice the area vector of the polygon, flat or bent.
     let area = |i: usize| (at(i) - at(0)).cross(at(i + 1) - at(0));
     let normal: Vec3 = (1..count - 1).map(area).sum();
-    let fan_is_right = (1..count - 1).all(|i| area(i).dot(normal) > 0.0);
-    if !fan_is_right
+    let fan_is_valid = (1..count - 1).all(|i| area(i).dot(normal) > 0.0);
+    if !fan_is_valid
         && count <= MAX_CORNERS
         && let Some(normal) = normal.try_normalize()
     {
@@ -81,7 +81,7 @@ fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bo
         }
     }
     triangles.extend((1..count - 1).map(|i| [corners[0], corners[i], corners[i + 1]]));
-    fan_is_right
+    fan_is_valid
 }
 
 /// Cuts ears off a counter-clockwise polygon; `None` if it intersects itself.

@@ -42,13 +42,18 @@ fn glb(frames: &[StripFrame], mesh: &StripMesh) -> Result<Vec<u8>, String> {
     strips_to_glb(&StripFilm { mesh, frames, fps: 30.0, texture: &texture, color, tolerance })
 }
 
+/// The document and the binary chunk of a film of these frames, as another reader finds them.
+fn read_back(frames: &[StripFrame], mesh: &StripMesh) -> (gltf::Document, Vec<u8>) {
+    let bytes = glb(frames, mesh).expect("frames that fit the mesh");
+    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
+    (document, blob.expect("a binary chunk"))
+}
+
 #[test]
 fn another_reader_finds_mesh_motion_and_texture() {
     let mesh = StripMesh::new(&strips());
     let frames = frames(&mesh);
-    let bytes = glb(&frames, &mesh).unwrap();
-    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
-    let blob = blob.expect("a binary chunk");
+    let (document, blob) = read_back(&frames, &mesh);
     let data = |_: gltf::Buffer<'_>| Some(&blob[..]);
     let primitive = document.meshes().next().unwrap().primitives().next().unwrap();
     let reader = primitive.reader(data);
@@ -127,9 +132,7 @@ fn frames_on_a_straight_path_are_left_out() {
     };
     let displacements = [0.0, 0.01, 0.02, 0.0302, 0.04, 0.03, 0.02];
     let frames: Vec<StripFrame> = displacements.into_iter().map(at).collect();
-    let bytes = glb(&frames, &mesh).unwrap();
-    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
-    let blob = blob.expect("a binary chunk");
+    let (document, blob) = read_back(&frames, &mesh);
     let animation = document.animations().next().unwrap();
     let channel = animation.channels().next().unwrap();
     let times: Vec<f32> = channel.reader(|_| Some(&blob[..])).read_inputs().unwrap().collect();
@@ -147,9 +150,7 @@ fn oscillation_is_stored_as_few_shapes() {
         StripFrame { positions, ..StripFrame::of(&mesh) }
     };
     let frames: Vec<StripFrame> = (0..90).map(at).collect();
-    let bytes = glb(&frames, &mesh).unwrap();
-    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
-    let blob = blob.expect("a binary chunk");
+    let (document, blob) = read_back(&frames, &mesh);
     let data = |_: gltf::Buffer<'_>| Some(&blob[..]);
     let primitive = document.meshes().next().unwrap().primitives().next().unwrap();
     let reader = primitive.reader(data);

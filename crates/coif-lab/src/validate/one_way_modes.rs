@@ -1,7 +1,7 @@
 //! The one-way pass of `muller2012` as a linear map: the exact modes of a hanging chain.
 //!
-//! **Model.** A chain of n segments of length l hangs straight down. In one step a point i goes (all to first order
-//! in its displacement `x` aside; old values without, new ones with a dash)
+//! Model: a chain of n segments of length l hangs straight down. In one step a point i goes (all to first order in its
+//! displacement `x` aside; old values without, new ones with a dash)
 //!
 //! ```text
 //! y  = x_i + (x_i - x_i before) + t_i (x_(i+1) - x_i)     predict: velocity, pull of the next segment, late (eq. 9)
@@ -20,7 +20,7 @@
 //! their inner end at its start (1). From the tip, this gives `x_(n-1)` to `x_0`; the roots of `x_0(z) = 0` are the
 //! modes. `z = exp(r dt)` gives frequency `Im r / 2 pi` and damping ratio `-Re r / |r|`.
 //!
-//! **Leading order.** With `z = 1 + i w dt` in the second term, a mode of frequency w and shape `x` gains the rate
+//! Leading order: with `z = 1 + i w dt` in the second term, a mode of frequency w and shape `x` gains the rate
 //! `dt / 2 sum M d x_i (x_i - x_(i-1)) / sum M x_i^2`; the sum by parts leaves `g / (2 l) + w^2 / 2`, for every mode
 //! and every s, since the tension at a point is the weight below it. So
 //!

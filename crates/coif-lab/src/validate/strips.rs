@@ -4,8 +4,8 @@
 //! Every joint of every strip is compared, at every thirtieth of a second for the frame rate and at every sixtieth for
 //! the order.
 //!
-//! **Order.** Strips lie on each other in columns, and a strip swaps with the one below where a joint of its middle
-//! line is below that of the other. The height is measured along the normal of the lower strip, which is the scalp's,
+//! Order: strips lie on each other in columns, and a strip swaps with the one below where a joint of its middle line is
+//! below that of the other. The height is measured along the normal of the lower strip, which is the scalp's,
 //! transported along the strip: at the projection of the joint on the nearest segment of the lower middle line. All
 //! joints are measured that at rest are above the lower strip by more than a few hairs ([`IN_ORDER`]), if the widths of
 //! the two strips overlap at all; anchors do not move.

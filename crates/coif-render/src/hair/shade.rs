@@ -1,12 +1,12 @@
 //! Light on a fibre.
 //!
-//! **Model**: Kajiya-Kay diffuse (the sine between fibre and light) as the light scattered many
-//! times, and three lobes around the cone of reflection: off the surface (white, shifted to the
-//! root), through and back (coloured, shifted to the tip), straight through (coloured, from
-//! behind). **Source**: `selle2008` 6 (Kajiya-Kay), `jung2005` (two shifted highlights with
-//! noise). **Symbols**: `sin_i`, `sin_r` sine of the inclination of light and eye against the plane
-//! across the fibre; `phi` angle between both around the fibre. **Deviations**: lobes are bells in
-//! the sum of the sines, which needs no inverse trigonometry.
+//! Model: Kajiya-Kay diffuse (the sine between fibre and light) as the light scattered many times, and three lobes
+//! around the cone of reflection: off the surface (white, shifted to the root), through and back (coloured, shifted to
+//! the tip), straight through (coloured, from behind).
+//! Source: `selle2008` 6 (Kajiya-Kay), `jung2005` 5.2 (two shifted highlights with noise).
+//! Symbols: `sin_i`, `sin_r` sine of the inclination of light and eye against the plane across the fibre; `phi` angle
+//! between both around the fibre.
+//! Deviations: lobes are bells in the sum of the sines, which needs no inverse trigonometry.
 
 use glam::{Vec3, Vec4};
 

@@ -1,10 +1,11 @@
 //! Fewer and wider strands where fibres are far finer than a pixel.
 //!
-//! **Model**: a fraction of the strands, chosen by their seeds, is drawn wider by the inverse of that fraction, so the
+//! Model: a fraction of the strands, chosen by their seeds, is drawn wider by the inverse of that fraction, so the
 //! covered area stays the same on average; strands at the edge of the choice are narrower, so that none appears
-//! abruptly. **Source**: stochastic simplification (Cook, Halstead, Planck, Ryu 2007). **Deviations**: one fraction for
-//! the whole frame. It depends on the camera, the number of strands and their width, not on the position of hair:
-//! nothing changes while hair moves. Shadows are cast by all hair.
+//! abruptly.
+//! Source: stochastic simplification (Cook, Halstead, Planck, Ryu 2007).
+//! Deviations: one fraction for the whole frame. It depends on the camera, the number of strands and their width, not
+//! on the position of hair: nothing changes while hair moves. Shadows are cast by all hair.
 
 use crate::hash::hash;
 use crate::{Camera, HairView, Settings};

@@ -1,11 +1,11 @@
 //! The deep shadow map: for each texel of the light's view, hair's optical depth over distance.
 //!
-//! **Model**: light falls off as `exp(-tau)`; `tau` is the area of fibre seen from the light per
-//! area of texel, summed from the light to the point. **Source**: `selle2008` 6 (deep shadow
-//! maps), `cani2006` 3 (light-oriented density volume). **Deviations**: all texels have the same, evenly
-//! spaced depth nodes instead of compressed curves, and fibres are splatted with linear weights in
-//! all three directions. Sums are integers, so neither the order of strands nor the number of
-//! threads changes a bit.
+//! Model: light falls off as `exp(-tau)`; `tau` is the area of fibre seen from the light per area of texel, summed from
+//! the light to the point.
+//! Source: `selle2008` 6 (deep shadow maps), `cani2006` 3 (light-oriented density volume).
+//! Deviations: all texels have the same, evenly spaced depth nodes instead of compressed curves, and fibres are
+//! splatted with linear weights in all three directions. Sums are integers, so neither the order of strands nor the
+//! number of threads changes a bit.
 
 use glam::Vec3;
 use rayon::prelude::*;

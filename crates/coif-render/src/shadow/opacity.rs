@@ -1,11 +1,12 @@
 //! The deep opacity map: layers of hair that follow its shape as seen from the light.
 //!
-//! **Model**: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel has the depth at which
-//! its hair begins, and a few layers at the same distances behind that; `tau` up to the end of each layer is exact,
-//! between them it is linear. Because layers begin at the first hair, a dozen are enough to avoid visible bands.
-//! **Source**: `yuksel2008`, as in the renderings of `wu2016` 4. **Deviations**: layers grow with the square of their
-//! number, and fibres are distributed over texels with linear weights. Sums are integers and beginnings are minima, so
-//! neither the order of strands nor the number of threads changes a bit.
+//! Model: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel has the depth at which its
+//! hair begins, and a few layers at the same distances behind that; `tau` up to the end of each layer is exact, between
+//! them it is linear. Because layers begin at the first hair, a dozen are enough to avoid visible bands.
+//! Source: `yuksel2008`, as in the renderings of `wu2016` 4.
+//! Deviations: layers grow with the square of their number, and fibres are distributed over texels with linear weights.
+//! Sums are integers and beginnings are minima, so neither the order of strands nor the number of threads changes a
+//! bit.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;

@@ -28,8 +28,8 @@ mod tree;
 mod write;
 
 pub use choices::{
-    BodyShape, Collide, ColliderKind, FitTo, HairPreset, HairShadows, Motion, PLANNED_CONTACTS, PinTo,
-    Resolution, Shading, Style, UpAxis, View,
+    BodyShape, Collide, ColliderKind, FitTo, HairPreset, HairShadows, Motion, PLANNED_CONTACTS,
+    PinTo, Resolution, Shading, Style, UpAxis, View,
 };
 pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};

@@ -1,5 +1,5 @@
-//! A body that moves: skinned to bones, or sampled at frames. Positions and velocities are there
-//! at any time, not only at frames.
+//! A body that moves: skinned to bones, or sampled at frames. Positions and velocities are defined at any time, not
+//! only at frames.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::{Error, Result};
 
 /// How the bones of a body move.
 pub trait Motion: Send + Sync {
-    /// How many bones there are.
+    /// Number of bones.
     fn bones(&self) -> usize;
-    /// Transform of a bone at `time` (s), from its place in the rest shape.
+    /// Transform of a bone from the rest shape at `time` (s).
     fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform;
 }
 
@@ -29,7 +29,7 @@ impl Motion for Still {
     }
 }
 
-/// So many bones that never move.
+/// Bones that never move.
 struct StillBones(usize);
 
 impl Motion for StillBones {
@@ -58,7 +58,7 @@ pub struct Body {
     anchors: Vec<Vec<usize>>,
 }
 
-/// Where a body is at one time.
+/// The pose of a body at one time.
 #[derive(Clone, Copy)]
 pub(crate) enum BodyPose<'a> {
     /// Its own animation at a time (s).
@@ -95,7 +95,7 @@ impl Body {
         Self::skinned(rest, weights, motion)
     }
 
-    /// A body whose vertices follow so many bones, which a caller drives; until then it stands still.
+    /// A body whose vertices follow bones that a caller drives; at rest until then.
     pub fn driven(rest: TriangleMesh, weights: Vec<BoneWeights>, bones: usize) -> Result<Self> {
         Self::skinned(rest, weights, Arc::new(StillBones(bones)))
     }
@@ -257,7 +257,7 @@ impl Body {
     }
 
     /// As [`Body::vertices_at`], with memory for the bones that is kept between calls.
-    pub fn vertices_with(
+    fn vertices_with(
         &self,
         vertices: impl Iterator<Item = usize>,
         time: f64,
@@ -295,12 +295,12 @@ impl Body {
         }
     }
 
-    /// How many bones it has; `None` if it is given by its vertices.
+    /// Number of bones; `None` if the body is given by its vertices.
     pub fn bones(&self) -> Option<usize> {
         self.skin().map(|(count, _)| count)
     }
 
-    /// Where a bone takes the rest shape in a pose. `None` if only vertices say so: see
+    /// Map of a bone from the rest shape to a pose. `None` if the pose is given by vertices: see
     /// [`vertices_of_bone`](Self::vertices_of_bone).
     pub(crate) fn bone_in(&self, pose: BodyPose<'_>, bone: usize) -> Option<Affine3A> {
         match (pose, &self.deformation) {
@@ -313,7 +313,7 @@ impl Body {
         }
     }
 
-    /// The vertices that a bone carries most of: their common rigid motion is its own.
+    /// The vertices with the largest weights for a bone: it has their common rigid motion.
     pub(crate) fn vertices_of_bone(&self, bone: usize) -> Vec<usize> {
         let Some((_, weights)) = self.skin() else { return Vec::new() };
         let own = |v: usize| {
@@ -326,7 +326,7 @@ impl Body {
         most
     }
 
-    /// How many bones it has, and the weights of each vertex; `None` if it is given by its vertices.
+    /// Number of bones, and the weights of each vertex; `None` if the body is given by its vertices.
     pub(super) fn skin(&self) -> Option<(usize, &[BoneWeights])> {
         match &self.deformation {
             Deformation::Skinned { weights, motion } => Some((motion.bones(), weights)),
@@ -358,8 +358,7 @@ impl Body {
         }
     }
 
-    /// Where the colliders are at `time` (s): world from shape, in the order of
-    /// [`Body::colliders`], written over `out`.
+    /// Poses of the colliders at `time` (s), world from shape, in the order of [`Body::colliders`], written over `out`.
     pub fn collider_poses_at(&self, time: f64, out: &mut Vec<RigidTransform>) {
         out.clear();
         out.extend(self.colliders.iter().enumerate().map(|(i, c)| match &self.deformation {
@@ -415,7 +414,7 @@ pub(super) fn blend(rest: Vec3, weights: &BoneWeights, bones: &[Affine3A]) -> Ve
     Vec3::from(sum)
 }
 
-/// A time between frames, ready for cubic interpolation.
+/// The four frames around a time, and the fraction between the middle two.
 struct Sample {
     frame: [usize; 4],
     fraction: f32,

@@ -102,7 +102,7 @@ impl Shape {
         }
     }
 
-    /// Names the first size that is not finite or not positive.
+    /// Returns an error for the first size that is not finite or not positive.
     pub fn validate(&self) -> Result<()> {
         let sizes: &[(&str, f32)] = match self {
             Shape::Sphere { radius } => &[("sphere radius (m)", *radius)],
@@ -181,7 +181,7 @@ impl MovingCollider {
         }
     }
 
-    /// How deep a point is inside at the end of the step (m); 0 outside.
+    /// Depth of a point inside at the end of the step (m); 0 outside.
     pub fn depth_at(&self, p: Vec3) -> f32 {
         let local = self.end.inverse().point(p);
         if self.shape.contains(local) {
@@ -214,8 +214,8 @@ mod tests {
     }
 
     proptest! {
-        /// By definition of a projection the result lies on the surface, the offset to it is along the normal, and
-        /// the distance has the size and the sign of that offset.
+        /// The result of a projection lies on the surface, the offset to it is along the normal, and the distance has
+        /// the size and the sign of that offset.
         #[test]
         fn projections_are_on_the_surface_and_along_the_normal(
             p in (-1.5f32..1.5, -1.5f32..1.5, -1.5f32..1.5).prop_map(Vec3::from)

@@ -8,7 +8,7 @@ use crate::groom::{Groom, HairMesh};
 use crate::math::{ClosestTriangle, TriangleMesh};
 use crate::{Error, Result};
 
-/// How far from the body vertices are kept (m).
+/// Distance of vertices from the body (m).
 const CLEARANCE: f32 = 1e-3;
 
 impl HairMesh {
@@ -43,7 +43,7 @@ impl HairMesh {
             }
             p
         };
-        // Leaving one may lead into another.
+        // The projection out of one collider may lead into another.
         Self::fit_outside(groom, settings, |mut p| {
             for _ in 0..3 {
                 let before = p;

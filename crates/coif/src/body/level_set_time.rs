@@ -20,8 +20,7 @@ const ROUNDS: usize = 3;
 pub enum Scheme {
     /// At the same place in both (no motion). For comparison.
     Linear,
-    /// Carried back to the first frame alone. It does not end where the second frame is. For
-    /// comparison.
+    /// Carried back to the first frame alone. It does not arrive at the second frame. For comparison.
     OneSided,
     /// Carried to both frames by the mean of both velocities at the point (`selle2008` 5.1). For
     /// comparison.
@@ -123,7 +122,7 @@ impl<'a> LevelSetInTime<'a> {
                     let (v0, v1) = velocities(from, to);
                     from = x - (v0 * (1.0 - 0.5 * a) + v1 * (0.5 * a)) * before;
                     to = x + (v0 * (0.5 - 0.5 * a) + v1 * (0.5 + 0.5 * a)) * after;
-                    // Where all points move in the same direction, the second round finds what the first did.
+                    // In a pure translation the second round gives the result of the first.
                     if (from, to) == last {
                         break;
                     }

@@ -63,7 +63,7 @@ impl From<Mat4> for BonePose {
     }
 }
 
-/// What kind of pose a key holds; a later one can stand for an earlier one.
+/// The kind of a pose. A pose can be converted to any later kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum PoseKind {
     /// One part that holds the whole body.
@@ -75,7 +75,7 @@ pub(crate) enum PoseKind {
     Vertices,
 }
 
-/// A part of the body at a key: a linear map, taken apart, about a pivot of the rest shape.
+/// A part of the body at a key: a linear map, factored into rotation and stretch, about a pivot of the rest shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Part {
     rotation: Quat,
@@ -86,8 +86,8 @@ struct Part {
 }
 
 impl Part {
-    /// Model: `A = R S` with a rotation `R` along the columns of `A`: any `R` that changes continuously with `A` will do,
-    /// for `S = R^T A` makes up for it.
+    /// Model: `A = R S` with a rotation `R` from the columns of `A`. Any `R` that is continuous in `A` suffices,
+    /// because `S = R^T A` is the remainder.
     fn new(pose: &BonePose, pivot: Vec3, origin: DVec3) -> Self {
         let a = pose.linear;
         let pivot = pivot.as_dvec3();
@@ -130,7 +130,7 @@ impl Part {
     }
 }
 
-/// How far the stretch of a rigid bone may be from the identity: rounding of a matrix that an engine has
+/// Largest difference of the stretch of a rigid bone from the identity: rounding of a matrix that an engine has
 /// multiplied a few times.
 const RIGID: f32 = 1e-5;
 
@@ -158,7 +158,7 @@ pub(crate) struct PoseKeys {
     count: usize,
     /// Length of the last two frames (s).
     dt: [f32; 2],
-    /// What the parts of each kind turn about, in the rest shape (m).
+    /// Pivots of the parts, in the rest shape (m).
     pivots: Vec<Vec3>,
     middle: Vec3,
     /// Per collider: the vertices that it follows, of a pose that is given by vertices.
@@ -170,7 +170,7 @@ pub(crate) struct PoseKeys {
 }
 
 impl PoseKeys {
-    /// Names what of a pose does not fit a body.
+    /// Returns an error if a pose does not fit a body.
     pub(crate) fn check(body: &Body, pose: &Pose<'_>) -> Result<()> {
         let not_finite = |what: String| Err(Error::PoseNotFinite { what });
         let transform = |t: &WorldTransform| {
@@ -208,8 +208,8 @@ impl PoseKeys {
         }
     }
 
-    /// Takes up a pose that [fits](Self::check) as the end of the next frame of `dt` (s), or as all there is if the body
-    /// jumps there. The body is at the start of that frame then, or at its end after a jump.
+    /// Sets a pose that [fits](Self::check) as the end of the next frame of `dt` (s), or as the only key if the body
+    /// jumps there. The body is then at the start of that frame, or at its end after a jump.
     pub(crate) fn push(
         &mut self,
         body: &Body,
@@ -302,7 +302,7 @@ impl PoseKeys {
         }
     }
 
-    /// Forgets what belongs to colliders: there are others now. The body stays where it is.
+    /// Clears the data of colliders, because they have been replaced. The body does not move.
     pub(crate) fn change_colliders(&mut self, body: &Body) {
         self.anchors.clear();
         if self.count == 0 || self.keys[2].kind != PoseKind::Vertices {
@@ -373,7 +373,7 @@ impl PoseKeys {
         self.count > 1 && self.keys[1] != self.keys[2]
     }
 
-    /// Puts the body at a fraction of the frame: 0 is its start, 1 its end.
+    /// Moves the body to a fraction of the frame: 0 is its start, 1 its end.
     pub(crate) fn set_fraction(&mut self, fraction: f32) {
         self.weights = (fraction < 1.0 && self.count > 1).then(|| self.weights_at(fraction));
         let [before, start, end] = path(&self.keys, self.count);
@@ -409,7 +409,7 @@ impl PoseKeys {
         [t * (t - b) / (a * (a + b)), t * (t + a) / (b * (a + b))]
     }
 
-    /// Positions (m) of vertices where the body is now, appended to `out`.
+    /// Current positions (m) of vertices, appended to `out`.
     pub(crate) fn vertices(
         &self,
         body: &Body,
@@ -436,7 +436,7 @@ impl PoseKeys {
         }
     }
 
-    /// Where a bone is now: from the rest shape. `None` of a pose that is given by vertices.
+    /// Current map of a bone from the rest shape; `None` if the pose is given by vertices.
     pub(crate) fn bone(&self, bone: usize) -> Option<Affine3A> {
         match self.keys[2].kind {
             PoseKind::Vertices => None,

@@ -4,10 +4,11 @@ use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
 use glam::Vec3;
 
 use super::PosedShape;
+use crate::math::Bits;
 use crate::math::lanes::HALF;
 
-/// All colliders at one moment, the balls around them in lanes, eight at a time, and a ball around each
-/// eight, in lanes again: those of one character are adjacent.
+/// All colliders at one moment, with two levels of bounding balls in lanes: one ball per collider, and one around each
+/// eight. Colliders of one character are adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PosedShapes {
     pub(crate) all: Vec<PosedShape>,
@@ -56,21 +57,11 @@ fn set_ball(balls: &mut Balls, l: usize, middle: Vec3, reach: f32) {
 
 /// One bit for each of eight balls that a ball overlaps.
 #[inline(always)]
-fn overlapping<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> u32 {
+fn overlapping<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> Bits {
     let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
     let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
     let size = row(size) + radius;
-    (x * x + y * y + z * z).simd_lt(size * size).to_bitmask() as u32
-}
-
-/// The indices of the bits that are set.
-#[inline(always)]
-fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let place = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        place
-    })
+    Bits((x * x + y * y + z * z).simd_lt(size * size).to_bitmask())
 }
 
 /// The shapes near some hair.
@@ -106,8 +97,8 @@ impl<'a> Near<'a> {
     pub(crate) fn add<S: Simd>(&mut self, simd: S, middle: Vec3, radius: f32, reach: f32) {
         let farthest = radius + reach;
         for (g, group) in self.shapes.groups.iter().enumerate() {
-            for k in set_bits(overlapping(simd, group, middle, farthest)).map(|k| g * HALF + k) {
-                for l in set_bits(overlapping(simd, &self.shapes.balls[k], middle, farthest)) {
+            for k in overlapping(simd, group, middle, farthest).map(|k| g * HALF + k) {
+                for l in overlapping(simd, &self.shapes.balls[k], middle, farthest) {
                     self.take(k * HALF + l, middle, radius, reach);
                 }
             }

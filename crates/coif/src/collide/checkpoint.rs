@@ -4,14 +4,14 @@ use glam::{Quat, Vec3};
 
 use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
-use crate::math::bytes::{Reader, put_floats};
+use crate::math::bytes::{Reader, put_floats, put_u32};
 
 /// Floats per collider: kind and sizes, friction, poses at start and end.
 const FLOATS: usize = 19;
 
 /// Appends colliders: their number, and each of them.
 pub(crate) fn save_colliders(colliders: &[MovingCollider], out: &mut Vec<u8>) {
-    out.extend_from_slice(&(colliders.len() as u32).to_le_bytes());
+    put_u32(out, colliders.len() as u32);
     for c in colliders {
         put_floats(
             out,

@@ -20,11 +20,15 @@ pub(crate) use self::particles::{Collision, FrictionScale, Particles};
 pub(crate) use self::posed_field::PosedField;
 pub(crate) use self::posed_shape::{PosedShape, depth_inside, pose_between};
 
-/// How far outside of the body hair is kept (m): 80 micrometres, the thickness of a human hair.
+/// Distance that hair keeps from the body (m): 80 micrometres, the thickness of a human hair.
 ///
-/// A distance field is exact to about a hundredth of a cell, which is as much for cells of a centimetre: with less, hair
-/// on the field's surface would be seen inside the mesh. With more, a gap would be seen.
+/// A distance field is exact to about a hundredth of a cell, which is as much for cells of a centimetre: with less,
+/// hair on the field's surface is visibly inside the mesh. With more, there is a visible gap.
 pub const SKIN: f32 = 8e-5;
+
+/// Depth (m) below the surface that is invisible: the end of a segment that the rounds over tangent planes leave this deep
+/// stays, rather than being turned far away.
+pub(crate) const GRAZING: f32 = 3e-4;
 
 #[cfg(test)]
 pub(crate) mod testing {

@@ -56,7 +56,7 @@ impl FrictionScale<'_> {
     }
 }
 
-/// How a particle moved in a step.
+/// Motion of a particle in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     /// Where it was (m).
@@ -78,7 +78,7 @@ pub(super) struct Surface {
     pub(super) velocity: Vec3,
     pub(super) friction: f32,
     pub(super) restitution: f32,
-    /// How far the particle is below it (m).
+    /// Depth of the particle below it (m).
     pub(super) depth: f32,
 }
 
@@ -130,7 +130,7 @@ impl Particles<'_> {
         let Some(&first) = self.position.first() else { return 0 };
         let box_of = |(lo, hi): (Vec3, Vec3), p: &Vec3| (lo.min(*p), hi.max(*p));
         let (lo, hi) = self.position.iter().fold((first, first), box_of);
-        let near = |i: &usize| shapes[*i].meets_box(lo, hi);
+        let near = |i: &usize| shapes[*i].overlaps_box(lo, hi);
         // One bit for each of the first shapes that is near; the others are tested again.
         let mut mask = 0u64;
         for i in (0..shapes.len().min(64)).filter(near) {
@@ -225,12 +225,9 @@ mod tests {
     use super::super::testing::{shapes, still};
     use super::*;
     use crate::body::Shape;
+    use crate::math::testing::vec3;
 
     const DT: f32 = 0.01;
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
 
     fn path(before: Vec3) -> Path {
         Path { before, arriving: Vec3::ZERO, dt: DT, again: false, friction: 1.0 }

@@ -182,7 +182,7 @@ mod tests {
     const TOP: Vec3 = Vec3::new(0.02, 0.1001, 0.03);
 
     #[test]
-    fn a_particle_leaves_by_the_nearest_way_and_one_outside_stays() {
+    fn a_particle_leaves_along_the_gradient_and_one_outside_stays() {
         let field = slab(Vec3::ZERO);
         let ground = ground(&field, 0.0, 1.0);
         for (p, out) in [
@@ -212,7 +212,7 @@ mod tests {
 
     /// A particle that arrives with 1 m/s leaves with that fraction of it, relative to the surface.
     #[test]
-    fn a_share_of_the_speed_comes_back() {
+    fn a_fraction_of_the_approach_speed_remains() {
         for velocity in [Vec3::ZERO, Vec3::Y * 0.5] {
             let field = slab(velocity);
             let p = TOP - Vec3::Y * 0.01;

@@ -1,4 +1,4 @@
-//! A collider posed for a step: where its surface is, and how that moves.
+//! A collider posed for a step: its surface, and the velocity of its material.
 
 use glam::{Mat3, Mat3A, Vec3, Vec3A};
 
@@ -117,7 +117,7 @@ impl PosedShape {
 
     /// Whether a box may overlap it.
     #[inline(always)]
-    pub(crate) fn meets_box(&self, lo: Vec3, hi: Vec3) -> bool {
+    pub(crate) fn overlaps_box(&self, lo: Vec3, hi: Vec3) -> bool {
         (self.centre - self.extent).cmple(hi).all() && (self.centre + self.extent).cmpge(lo).all()
     }
 
@@ -145,7 +145,7 @@ impl PosedShape {
         self.tangent(self.in_unit_ball(p))
     }
 
-    /// That of a point inside. `None` outside.
+    /// [`tangent_plane`](Self::tangent_plane) of a point inside; `None` outside.
     #[inline(always)]
     pub(crate) fn inside(&self, p: Vec3) -> Option<(Vec3, f32)> {
         let s = self.in_unit_ball(p);
@@ -224,7 +224,7 @@ impl PosedShape {
                 }
                 Vec3A::new(radius, f32::INFINITY, radius)
             }
-            // A half-space has no other side to come out of.
+            // A half-space has no other side.
             Shape::Plane => return None,
         };
         // The shape as a unit ball.
@@ -371,7 +371,7 @@ mod tests {
                     Some((distance, normal)) => {
                         assert!((distance - truth.distance).abs() < 2e-6, "{shape:?} {p}");
                         assert!(Vec3::from(normal).distance(truth.normal) < 3e-3, "{shape:?} {p}");
-                        assert!(bare.meets_box(p, p) || distance > 0.0);
+                        assert!(bare.overlaps_box(p, p) || distance > 0.0);
                         // An ellipsoid's half axes grow, which is less than its surface does in between.
                         let (skin, _) = posed.probe(p.into(), 0.01).unwrap();
                         assert!(

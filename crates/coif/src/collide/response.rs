@@ -10,9 +10,10 @@ const NO_SLIDING: f32 = 1e-12;
 
 /// The fraction of a sliding velocity that friction takes.
 ///
-/// **Model.** Coulomb: the tangential impulse is at most the coefficient times the normal impulse, and no more than
-/// stops the hair relative to the surface. **Symbols.** `sliding` tangential speed relative to the surface, `limit`
-/// coefficient times the change of normal velocity; both m/s, or both m.
+/// Model: Coulomb: the tangential impulse is at most the coefficient times the normal impulse, and no more than stops
+/// the hair relative to the surface.
+/// Symbols: `sliding` tangential speed relative to the surface, `limit` coefficient times the change of normal
+/// velocity; both m/s, or both m.
 #[inline(always)]
 pub(crate) fn friction_fraction(sliding: f32, limit: f32) -> f32 {
     (limit / sliding.max(NO_SLIDING)).min(1.0)
@@ -30,8 +31,8 @@ pub(crate) fn friction_fraction_lanes<S: Simd>(
 
 /// [`friction_fraction`] for contact that lasts: regularised Coulomb friction (`cani2006` 5.2).
 ///
-/// **Model.** The impulse is `limit * s / max(s, threshold)` for the speed s that is left: the full Coulomb impulse
-/// above the threshold speed (m/s), viscous below it, taken implicitly.
+/// Model: the impulse is `limit * s / max(s, threshold)` for the speed s that is left: the full Coulomb impulse above
+/// the threshold speed (m/s), viscous below it, taken implicitly.
 #[inline(always)]
 pub(crate) fn regularised_friction_fraction(sliding: f32, limit: f32, threshold: f32) -> f32 {
     if sliding - limit >= threshold { limit / sliding } else { limit / (threshold + limit) }
@@ -39,9 +40,9 @@ pub(crate) fn regularised_friction_fraction(sliding: f32, limit: f32, threshold:
 
 /// The normal speed (m/s) after an impact, out of the surface and relative to it.
 ///
-/// **Model.** Newton's restitution: the fraction `restitution` of the approach speed. `speed_out` is the normal velocity
-/// of the hair relative to the moving surface before the step's forces act: hair at rest on a surface has none, so that
-/// it stays at rest for any restitution.
+/// Model: Newton's restitution: the fraction `restitution` of the approach speed. `speed_out` is the normal velocity of
+/// the hair relative to the moving surface before the step's forces act: hair at rest on a surface has none, so that it
+/// stays at rest for any restitution.
 #[inline(always)]
 pub(crate) fn rebound_speed(speed_out: f32, restitution: f32) -> f32 {
     restitution * (-speed_out).max(0.0)

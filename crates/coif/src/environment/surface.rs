@@ -15,7 +15,7 @@ use crate::body::{Body, BodyPose};
 /// How hair collides with the surface of a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
-    /// How fine the distance field is, and how far it reaches.
+    /// Resolution and extent of the distance field.
     pub field: distance_field::Settings,
     /// Coulomb friction.
     pub friction: f32,

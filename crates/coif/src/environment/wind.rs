@@ -37,7 +37,7 @@ impl Wind {
     }
 
     /// Velocity of the air (m/s) at a place and time (s), for gusts that have drifted with earlier winds.
-    pub fn velocity_with(&self, gusts: &Gusts, p: Vec3, time: f64) -> Vec3 {
+    pub(crate) fn velocity_with(&self, gusts: &Gusts, p: Vec3, time: f64) -> Vec3 {
         let speed = self.velocity.length();
         if speed == 0.0 || self.gusts == 0.0 {
             return self.velocity;

@@ -1,8 +1,7 @@
-//! From what was simulated to every rendered hair.
+//! From simulated primitives to every rendered strand.
 //!
-//! A method knows how hairs lie in the rest shape of what carries them, strips or a hair mesh, and takes them along when
-//! that moves. It does not move anything by itself, and it is not part of a step: it runs when hair is shown
-//! or written.
+//! A method binds strands to their carrier, strips or a hair mesh, in the rest shape, and places them where the carrier
+//! has moved. It has no dynamics: it runs when a frame is shown or written.
 
 mod body_shapes;
 mod growth;

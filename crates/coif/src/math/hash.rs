@@ -1,19 +1,20 @@
 use glam::Vec3;
 
+use super::random::GOLDEN;
+
 /// A hash of all bits of all positions and of their order.
 ///
 /// Model: multiply and rotate per 32-bit word, with an avalanche at the end. Not cryptographic; equal
 /// states have equal hashes on every machine.
 pub fn hash_positions(positions: &[Vec3]) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut h = positions.len() as u64;
     for p in positions {
         for value in p.to_array() {
-            h = (h ^ u64::from(value.to_bits())).wrapping_mul(ODD).rotate_left(29);
+            h = (h ^ u64::from(value.to_bits())).wrapping_mul(GOLDEN).rotate_left(29);
         }
     }
     h ^= h >> 32;
-    h = h.wrapping_mul(ODD);
+    h = h.wrapping_mul(GOLDEN);
     h ^ (h >> 29)
 }
 

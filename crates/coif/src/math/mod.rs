@@ -1,6 +1,7 @@
 //! Frames, lanes, triangles, rigid fits, linear solvers, random numbers and space-filling order: independent of hair.
 
 pub mod banded;
+mod bits;
 pub mod bytes;
 pub(crate) mod cache;
 pub(crate) mod close_chain;
@@ -25,6 +26,7 @@ pub(crate) mod tangent;
 mod triangle_mesh;
 pub(crate) mod unit_ball;
 
+pub(crate) use bits::Bits;
 pub use closest_triangle::{ClosestTriangle, TriangleHit, closest_point_triangle};
 pub use conjugate_gradient::SolveReport;
 pub(crate) use conjugate_gradient::conjugate_gradient;
@@ -36,3 +38,14 @@ pub use morton::morton_code;
 pub use random::Random;
 pub use triangle_mesh::TriangleMesh;
 pub(crate) use triangle_mesh::{has_frame, triangle_frame};
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use glam::Vec3;
+    use proptest::prelude::*;
+
+    /// A vector in the cube from `-size` to `size`.
+    pub(crate) fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
+        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+}

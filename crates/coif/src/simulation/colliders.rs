@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// A collider that belongs to no bone: the hand of another character, a ball, another body's shapes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeCollider {
-    /// Which one it is: a collider with the same number in the next frame is the same one, and moves from there to here.
+    /// Identifier: a collider with the same number in the next frame is the same one, and moves to its new pose.
     pub id: u32,
     /// What it is.
     pub shape: Shape,

@@ -37,7 +37,7 @@ impl Drawn {
         self.dt = dt;
     }
 
-    /// Moves everything by `by` (m): the origin has moved the other way.
+    /// Moves everything by `by` (m): the origin has moved by its negative.
     pub(super) fn shift(&mut self, by: Vec3) {
         self.before.iter_mut().for_each(|pose| pose.translation += by);
     }

@@ -125,7 +125,7 @@ pub struct Simulation {
     read_velocities: Vec<Vec3>,
     /// Where the origin of all positions is (m).
     origin: DVec3,
-    /// The most time (s) that is made up for in one call.
+    /// Largest time (s) that is simulated in one call.
     max_catch_up: Option<f64>,
     /// The input of the model for each of the next steps.
     surroundings: Vec<Surroundings>,
@@ -498,7 +498,7 @@ impl Simulation {
         }
     }
 
-    /// How hair goes on from the end of the last step to the drawn time, if that is later.
+    /// Extrapolation of hair from the end of the last step to the drawn time, if that is later.
     fn onward(&self) -> Option<Onward<'_>> {
         (self.ahead > 0.0).then(|| Onward {
             before: &self.drawn.before,
@@ -510,7 +510,7 @@ impl Simulation {
         })
     }
 
-    /// Writes where all points are (m): at the end of the last step, or onward from there.
+    /// Writes the positions of all points (m): at the end of the last step, or onward from there.
     fn place(&self, onward: Option<&Onward<'_>>, out: &mut [Vec3]) {
         let by_model = onward.filter(|_| self.primitives.is_none());
         if let (Some(onward), Some(lanes)) = (by_model, self.model.strand_lanes()) {
@@ -524,7 +524,8 @@ impl Simulation {
         }
     }
 
-    /// Writes where all points are now (m), in the groom's order: what [`grow`](Self::grow) has kept, or anew.
+    /// Writes the current positions of all points (m), in the groom's order: what [`grow`](Self::grow) has kept, or
+    /// anew.
     pub fn positions(&self, out: &mut [Vec3]) {
         let onward = self.onward();
         match onward {
@@ -534,12 +535,12 @@ impl Simulation {
         }
     }
 
-    /// Hair has moved: what was placed is not true any more.
+    /// Invalidates the placed strands, because hair has moved.
     fn forget_places(&mut self) {
         (self.is_grown, self.drawn.is_placed) = (false, false);
     }
 
-    /// How all points move now (m/s), in the groom's order.
+    /// Writes the current velocities of all points (m/s), in the groom's order.
     pub fn velocities(&self, out: &mut [Vec3]) {
         self.growth.velocities(&*self.model, out);
     }

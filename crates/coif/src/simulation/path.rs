@@ -1,8 +1,8 @@
-//! Where something that a caller places is during a frame.
+//! The motion of an object that a caller places, during a frame.
 
 use crate::math::RigidTransform;
 
-/// From where it was at the end of the last frame to where it is at the end of this one.
+/// From the pose at the end of the last frame to the pose at the end of this one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Path {
     pub(super) start: RigidTransform,
@@ -40,7 +40,7 @@ impl Path {
         self.start = self.end;
     }
 
-    /// Moves it by `by` (m): the origin has moved the other way.
+    /// Moves it by `by` (m): the origin has moved by its negative.
     pub(super) fn shift(&mut self, by: glam::Vec3) {
         self.start.translation += by;
         self.end.translation += by;

@@ -148,7 +148,7 @@ impl AllPins {
         self.hooks.iter_mut().for_each(|hook| hook.path.arrive());
     }
 
-    /// Moves everything by `by` (m): the origin has moved the other way.
+    /// Moves everything by `by` (m): the origin has moved by its negative.
     pub(super) fn shift(&mut self, by: Vec3) {
         for hook in &mut self.hooks {
             hook.path.shift(by);
@@ -169,7 +169,7 @@ impl AllPins {
         &mut self,
         dt: f32,
         groom: &Groom,
-        least_embedded: usize,
+        min_embedded: usize,
         world_from_rest: &[RigidTransform],
         out: &mut Vec<PinTarget>,
     ) -> PinReport {
@@ -181,7 +181,7 @@ impl AllPins {
             pin.elapsed = (pin.elapsed + dt).min(pin.over);
             let s = pin.strand as usize;
             if before.0 != pin.strand {
-                let root = groom.strands.strand(s)[embedded(groom, s, least_embedded) - 1];
+                let root = groom.strands.strand(s)[embedded(groom, s, min_embedded) - 1];
                 before = (pin.strand, world_from_rest[s].point(root), 0.0);
             }
             let wanted = self.hooks[pin.hook as usize].now.transform_point3(pin.place());

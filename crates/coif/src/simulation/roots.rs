@@ -190,7 +190,7 @@ impl Roots {
         self.world_from_rest.iter_mut().for_each(|pose| pose.translation += by);
     }
 
-    /// How many there are.
+    /// Number of roots.
     pub(super) fn len(&self) -> usize {
         self.world_from_rest.len()
     }
@@ -364,17 +364,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn vec3() -> impl Strategy<Value = Vec3> {
-        (-1.0f32..1.0, -1.0f32..1.0, -1.0f32..1.0).prop_map(Vec3::from)
-    }
+    use crate::math::testing::vec3;
 
     proptest! {
         /// Lanes turn strands as one by one, also on triangles without an area.
         #[test]
         fn lanes_agree_with_single_strands(
-            positions in prop::collection::vec(vec3(), 3 * HALF),
-            turns in prop::collection::vec((vec3(), 0.1f32..1.0), HALF),
+            positions in prop::collection::vec(vec3(1.0), 3 * HALF),
+            turns in prop::collection::vec((vec3(1.0), 0.1f32..1.0), HALF),
             flat in 0..HALF,
         ) {
             let mut positions = positions;

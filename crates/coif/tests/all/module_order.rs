@@ -35,16 +35,37 @@ fn collect_violations(folder: &Path, root: &Path, found: &mut Vec<(String, Strin
         }
         let text = std::fs::read_to_string(&path).expect("a source");
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            for used in line.split("crate::").skip(1) {
-                let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
-                let used = &used[..end.unwrap_or(used.len())];
-                if MODULES.iter().position(|m| *m == used).is_some_and(|there| there > place) {
-                    found.push((name.clone(), used.to_owned()));
-                }
-            }
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for path in lines.collect::<Vec<_>>().join("\n").split("crate::").skip(1) {
+            let later = |used: &&str| MODULES.iter().position(|m| m == used) > Some(place);
+            found.extend(
+                first_names(path).filter(later).map(|used| (name.clone(), used.to_owned())),
+            );
         }
     }
+}
+
+/// The first name of a path, or of every path in a list: `a` of `a::b`, `a` and `c` of `{a::b, c}`.
+fn first_names(path: &str) -> impl Iterator<Item = &str> {
+    let list = path.strip_prefix('{').and_then(|list| Some(&list[..list.find(';')?]));
+    let mut depth = 0;
+    let top_level = move |c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0
+    };
+    list.unwrap_or(path).split(top_level).take(if list.is_some() { usize::MAX } else { 1 }).map(
+        |item| {
+            let item = item.trim_start();
+            &item[..item.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(item.len())]
+        },
+    )
+}
+
+#[test]
+fn first_names_are_those_of_paths_and_lists() {
+    let names = |path| first_names(path).collect::<Vec<_>>();
+    assert_eq!(names("grow::Growth;\nuse x"), ["grow"]);
+    assert_eq!(names("{Error, model::{Model, Lender}, grow};\nlet a"), ["Error", "model", "grow"]);
 }
 
 #[test]

@@ -428,7 +428,7 @@ fn bundles_without_common_columns_collide() {
 
 /// Columns that are NaN are put back on the rest shape and reported.
 #[test]
-fn broken_columns_are_put_back() {
+fn broken_columns_are_reset() {
     let mesh = hanging([2, 2], 5, Vec3::new(0.1, 0.2, 0.1), false);
     let n = mesh.column_count();
     let mut hair = dynamics(&mesh, &Settings::default());

@@ -1,4 +1,4 @@
-//! How often the surface winds around a node, counted along the rows of the grid.
+//! Winding numbers of the surface around the nodes, counted along the rows of the grid.
 //!
 //! A row starts outside. Every crossing into the mesh adds one, every crossing out of it subtracts
 //! one; the running count is the winding number of the next node. A row whose count does
@@ -42,7 +42,7 @@ impl Rows<'_> {
         ((self.axis + 1) % 3, (self.axis + 2) % 3)
     }
 
-    /// Notes every row that the triangle crosses at the first node behind the crossing.
+    /// Adds the crossings of a triangle with all rows, each at the first node behind it.
     fn cross(&self, corners: [[f32; 4]; 3], winding: &mut [i16], is_crossed: &mut [bool]) {
         let (u, v) = self.across();
         let [a, b, c] = corners.map(|p| [p[u], p[v], p[self.axis]]);
@@ -60,7 +60,7 @@ impl Rows<'_> {
                 if ab.left != bc.left || bc.left != ca.left {
                     continue;
                 }
-                // Find where on the row, and step to the next node.
+                // Find the place on the row, and step to the next node.
                 let sum = ab.area + bc.area + ca.area;
                 let depth = (bc.area * a[2] + ca.area * b[2] + ab.area * c[2]) / sum;
                 let depth = if depth.is_finite() { depth.clamp(w_lo, w_hi) } else { w_lo };
@@ -71,7 +71,7 @@ impl Rows<'_> {
                 let mut at = [0; 3];
                 (at[u], at[v], at[self.axis]) = (i, j, next.min(self.layout.len[self.axis] - 1));
                 let place = &mut winding[self.layout.index(at[0], at[1], at[2])];
-                // Counter-clockwise faces look ahead: the row leaves.
+                // A counter-clockwise face points along the row: the row leaves the mesh.
                 *place = place.wrapping_add(if ab.left { -1 } else { 1 });
             }
         }
@@ -101,7 +101,7 @@ impl Rows<'_> {
     }
 }
 
-/// The whole numbers between three that are not below zero, as a range.
+/// The integers in the range of three numbers, none of which is negative.
 fn span(a: f32, b: f32, c: f32) -> (usize, usize) {
     let (lo, hi) = (a.min(b).min(c), a.max(b).max(c));
     let first = lo as usize;
@@ -128,7 +128,7 @@ fn side(a: [f32; 3], b: [f32; 3], p: [f32; 2]) -> Side {
 mod tests {
     use super::*;
 
-    /// A cube whose corners and diagonals lie exactly on rows: every row counts right.
+    /// A cube whose corners and diagonals lie exactly on rows: every row has the correct count.
     #[test]
     fn rows_through_corners_and_edges_count_once() {
         let layout = Layout::new(9, 9, 9);

@@ -1,5 +1,5 @@
-//! Where the nodes of the field are: a box of cubic cells around the mesh, fitted anew each step,
-//! and the order of the nodes in memory.
+//! The nodes of the field: a box of cubic cells around the mesh, fitted anew each step, and the order of the nodes in
+//! memory.
 
 use glam::Vec3;
 
@@ -33,13 +33,13 @@ impl Layout {
         Self { len: [fast, mid, slow], row, plane: row * (mid + 1) }
     }
 
-    /// Where a node is.
+    /// Index of a node.
     #[inline(always)]
     pub(super) fn index(&self, fast: usize, mid: usize, slow: usize) -> usize {
         self.plane + self.row + 1 + fast + mid * self.row + slow * self.plane
     }
 
-    /// Places for all nodes and their surroundings.
+    /// Number of places, for all nodes and the padding around them.
     pub(super) fn size(&self) -> usize {
         self.index(0, 0, self.len[2] + 1) + 2 * WIDTH
     }

@@ -17,8 +17,8 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdInterleaved, SimdMask
 
 use super::grid::{Layout, WIDTH};
 
-/// Distance of a node that no march has reached (cells), with the sign of its side: more than any
-/// grid has, and its square still a number.
+/// Distance of a node that no march has reached (cells), with the sign of its side: more than any grid has, and its
+/// square is finite.
 pub(super) const UNREACHED: f32 = 1e9;
 
 /// Nodes within this distance (cells) can have neighbours on the other side.
@@ -120,7 +120,7 @@ fn march_planes<S: Simd>(simd: S, d: &Direction, reach: f32, distance: &mut [f32
                 if !open.any_true() {
                     continue;
                 }
-                // Look at signs only where there can be two.
+                // Test signs only where there can be two.
                 let view = if next_to_surface.any_true() {
                     signed.seen_from(simd, side)
                 } else {
@@ -169,8 +169,8 @@ impl<S: Simd> Stencil<S> {
         Self { rows }
     }
 
-    /// Positive on the side of the nodes. Within one cell beyond the surface they go on below zero;
-    /// farther they may still be too large, which on the other side would be a distance too small.
+    /// Distances with the sign of the side of the nodes. Within one cell beyond the surface they continue below zero;
+    /// those farther beyond may not be final yet, and too large there is too small here, so that they are left out.
     #[inline(always)]
     fn seen_from(&self, simd: S, side: f32x8<S>) -> Self {
         let sign = f32x8::splat(simd, 1.0).copysign(side);
@@ -192,7 +192,7 @@ impl<S: Simd> Stencil<S> {
         d0.min(d1).min(c00.min(c01).min(c10.min(c11)))
     }
 
-    /// A lower bound of the shortest ray. Most nodes that are final are not above it.
+    /// A lower bound of the shortest ray. Nodes that are not above it are final, as most are.
     ///
     /// Model: for any unit vector (m0, m1, m2), sqrt(1 + a^2 + b^2) >= m0 + a m1 + b m2; so a ray is
     /// no shorter than the least of d0 + m0, d1 + m0 + m1, d2 + m0 + m1 + m2. Three are tried.

@@ -5,9 +5,8 @@
 //!              fitted   exact, in a band     in/out   beyond      sampled anywhere
 //! ```
 //!
-//! Deviations from the paper: the velocity is that of the closest point at any distance, found by
-//! walking down the gradient; the paper averages it outward while marching, which smears it. How
-//! marching differs is in `march.rs`.
+//! Deviations from the paper: the velocity is that of the closest point at any distance, found by steps along the
+//! gradient; the paper averages it outward while marching, which smears it. How marching differs is in `march.rs`.
 //!
 //! It accepts any mesh. For a closed one the sign is exact. Holes are closed by caps, and leak no
 //! farther than their rim (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
@@ -35,6 +34,7 @@ use self::march::UNREACHED;
 use self::near::Nearest;
 use self::pseudo_normal::{Rings, Surface};
 pub use self::sample::FieldSample;
+pub(crate) use self::sample::MAX_SLOPE;
 use self::sign::Sides;
 use crate::limits::MAX_FIELD_COORDINATE;
 use crate::{Error, Result};
@@ -45,7 +45,7 @@ const SLACK: f32 = 1e-3;
 /// Distance (cells) of nodes next to a cap over a hole: the cap runs halfway between two nodes.
 const CAP: f32 = 0.5;
 
-/// How fine and how far.
+/// Resolution and extent of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Wanted edge of a cell (m). Details smaller than this are not resolved; half of it costs eight times
@@ -323,11 +323,6 @@ impl DistanceField {
     /// Nodes along x, y, z; zero if there is nothing to measure.
     pub fn dims(&self) -> [usize; 3] {
         self.grid.xyz.len
-    }
-
-    /// Box around the mesh (m), or `None` if there is none.
-    pub fn mesh_bounds(&self) -> Option<(Vec3, Vec3)> {
-        (self.grid.xyz.len[0] > 0).then_some(self.bounds)
     }
 
     /// Box around the nodes (m), or `None` if there are none.

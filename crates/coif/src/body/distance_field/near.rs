@@ -21,8 +21,8 @@ const SHORT: f32 = 1e-12;
 /// Results of the search, in the order of [`Layout`].
 #[derive(Debug, Default)]
 pub(super) struct Nearest {
-    /// Squared distance to the nearest triangle (cells squared); right where it is below the
-    /// squared band, anything above elsewhere.
+    /// Squared distance to the nearest triangle (cells squared); exact where it is below the squared band, larger
+    /// elsewhere.
     pub(super) distance2: Vec<f32>,
     /// Which triangle that is.
     pub(super) triangle: Vec<u32>,
@@ -46,12 +46,11 @@ struct Eight {
     function: [[[f32; WIDTH]; 4]; 7],
     /// Half the lengths of the edges.
     half: [[f32; WIDTH]; 3],
-    /// What s has to be below to be inside.
+    /// Upper bound of s for a point inside.
     limit: [f32; WIDTH],
 }
 
-/// Finds the nearest triangles within `band` cells. Triangles with a vertex that is not a number or
-/// not there are left out.
+/// Finds the nearest triangles within `band` cells. Triangles with a vertex that is NaN or missing are left out.
 #[inline(always)]
 pub(super) fn find_nearest<S: Simd>(
     simd: S,
@@ -141,7 +140,7 @@ fn prepare<S: Simd>(
         along[i] = along[i].or(lengths[i].simd_gt(SHORT), main);
     }
 
-    // Find the normal, square to the longest edge whatever the rounding.
+    // Find the normal, perpendicular to the longest edge in spite of rounding.
     let cross = edges[0].cross(edges[1]);
     let area = cross.dot(cross).sqrt();
     let proper = area.simd_gt(longest * longest * FLAT) & longest.simd_gt(SHORT);

@@ -1,9 +1,8 @@
-//! The textbook version of the same task, with the methods of `muller2012` 3.7: each
-//! triangle against the nodes of its widened box, sides by pseudo-normals, fast marching with a
-//! heap, velocities averaged outward. Tests hold [`super::DistanceField`] against it, and
-//! `coif bench` measures the speed-up over it.
+//! The textbook version of the same task, with the methods of `muller2012` 3.7: each triangle against the nodes of its
+//! widened box, sides by pseudo-normals, fast marching with a heap, velocities averaged outward. Tests compare
+//! [`super::DistanceField`] with it, and `coif bench` measures the speed-up over it.
 //!
-//! It is right for closed meshes without self-intersections; nothing is repaired.
+//! It is correct for closed meshes without self-intersections; nothing is repaired.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

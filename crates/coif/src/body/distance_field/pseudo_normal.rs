@@ -1,4 +1,4 @@
-//! On which side of the surface a point is, from the nearest triangle alone.
+//! The side of the surface on which a point is, from the nearest triangle alone.
 //!
 //! Model: the sign of (p - q) . n, with q the closest point and n the normal of the face, the sum of
 //! both faces' unit normals on an edge, and the sum weighted by the faces' angles at a vertex. It is

@@ -21,6 +21,11 @@ pub struct FieldSample {
 /// and from another. Elsewhere the length is about 1.
 const NO_DIRECTION: f32 = 1e-3;
 
+/// Bound of the slope of a distance that is interpolated between nodes: one along each axis, so the root of three. The
+/// end of a segment is nearer to the surface than its start by at most this many lengths; where that leaves it outside,
+/// the field need not be sampled. Less misses penetrations.
+pub(crate) const MAX_SLOPE: f32 = 1.75;
+
 /// Least sum of the trilinear weights of those nodes around a point that have a velocity. On
 /// the surface the nearest node does, and has at least an eighth.
 const ENOUGH: f32 = 0.05;

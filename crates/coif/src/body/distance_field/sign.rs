@@ -21,7 +21,7 @@ use super::grid::Layout;
 use super::near::Nearest;
 use super::pseudo_normal::Surface;
 
-/// Distance (cells) below which a node is on the surface, and its side means nothing.
+/// Distance (cells) below which a node is on the surface, and has no side.
 const ON_SURFACE: f32 = 1e-3;
 /// A node for which no row has a vote.
 const UNDECIDED: u8 = 2;
@@ -74,7 +74,7 @@ impl Sides {
             self.close_holes(layout);
             report.capped_nodes = self.caps.len() as u32;
         }
-        // Drop what is within another body.
+        // Drop surfaces inside another body.
         if self.winding[0].iter().fold(false, |any, &w| any | (w.unsigned_abs() > 1)) {
             let before = band.len();
             band.retain(|node| self.is_outer(node, layout, surface, nearest));
@@ -123,7 +123,7 @@ impl Sides {
                 0 => UNDECIDED,
                 _ => 0,
             };
-            // Keep the winding number of an axis that was right.
+            // Keep the winding number of an axis that agrees with the majority.
             let winner = votes.iter().filter(known).find(|&&w| (w != 0) == (balance > 0));
             *first = winner.copied().unwrap_or(0);
         }
@@ -215,7 +215,7 @@ impl Sides {
         if self.inside[i] == 0 {
             return true;
         }
-        // Right on a surface only the neighbours know.
+        // Exactly on a surface, decide by the neighbours.
         if node.distance < ON_SURFACE {
             let steps = [1, layout.row, layout.plane];
             return steps.iter().any(|s| self.inside[i - s] & self.inside[i + s] == 0);

@@ -232,10 +232,7 @@ mod tests {
 
     use super::*;
     use crate::math::Random;
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
+    use crate::math::testing::vec3;
 
     /// Start and end of two segments that collide in `place` at a time, at the barycentric coordinates s and t.
     fn made_to_collide(

@@ -57,7 +57,7 @@ pub struct Report {
 
 /// Collision between hairs, with its memory.
 #[derive(Debug, Default)]
-pub struct EdgeCollision {
+pub(crate) struct EdgeCollision {
     settings: Settings,
     found: Lists<Collision>,
     links: Vec<Link>,
@@ -85,31 +85,31 @@ struct Collision {
 }
 
 /// The motion of hair in a step.
-pub struct Trajectory<'a> {
+pub(crate) struct Trajectory<'a> {
     /// Positions at the start (m).
-    pub start: &'a [Vec3],
+    pub(crate) start: &'a [Vec3],
     /// Positions at the end (m).
-    pub end: &'a mut [Vec3],
+    pub(crate) end: &'a mut [Vec3],
     /// Velocities (m/s), which are changed along with the end.
-    pub velocity: &'a mut [Vec3],
+    pub(crate) velocity: &'a mut [Vec3],
     /// Length of the step (s).
-    pub dt: f32,
+    pub(crate) dt: f32,
 }
 
 impl EdgeCollision {
     /// Checks the parameters.
-    pub fn new(settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
         Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// Report of the last step.
-    pub fn report(&self) -> &Report {
+    pub(crate) fn report(&self) -> &Report {
         &self.report
     }
 
     /// Bytes of memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let collisions = self.collisions.capacity() * size_of::<Collision>();
         let moves = self.moves.iter().map(|m| 16 * m.capacity()).sum::<usize>();
         let points = 12 * self.motion.capacity() + 2 * self.moved.capacity() + moves;
@@ -126,7 +126,7 @@ impl EdgeCollision {
     /// smaller; the friction impulse is at most the coefficient times the normal impulse.
     /// Source: `selle2008` 5.3, after the edge/edge collision of Bridson et al. 2002, without rigid impact zones.
     /// Deviations: block Jacobi instead of one pair after the other, see `impulses.rs`.
-    pub fn collide(
+    pub(crate) fn collide(
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
@@ -231,8 +231,8 @@ impl EdgeCollision {
                 for &(a, b) in &passing[..count] {
                     let (a, b) = (a as usize, b as usize);
                     let points = [a, a + 1, b, b + 1];
-                    let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
-                    if !(held_fast
+                    let is_pinned = points.iter().all(|&p| inverse_mass[p] == 0.0);
+                    if !(is_pinned
                         || stiction.is_some_and(|stiction| stiction.holds(a as u32, b as u32)))
                     {
                         list.extend(collision(&steps, a, b));

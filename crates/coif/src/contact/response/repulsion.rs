@@ -19,7 +19,7 @@ use crate::params::parameters;
 /// Damping of the springs between hairs in contact over their stiffness (s): it stops snapping hair
 /// without oscillation. With none they oscillate; with a hundredth
 /// of a second, stiff ones are too ill-conditioned for the solver.
-const PRESS_TIME: f32 = 4e-3;
+const DAMPING_TIME: f32 = 4e-3;
 
 parameters! {
     /// Parameters of repulsion. The defaults are for human hair.
@@ -47,7 +47,7 @@ parameters! {
 
 /// Repulsion between hairs, with its memory.
 #[derive(Debug, Default)]
-pub struct Repulsion {
+pub(crate) struct Repulsion {
     settings: Settings,
     found: Lists<RepulsionContact>,
     links: Vec<Link>,
@@ -70,13 +70,13 @@ struct RepulsionContact {
 
 impl Repulsion {
     /// Checks the parameters.
-    pub fn new(settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
         Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// Number of pairs that were too near in the last step.
-    pub fn contact_count(&self) -> usize {
+    pub(crate) fn contact_count(&self) -> usize {
         self.links.len()
     }
 
@@ -86,7 +86,7 @@ impl Repulsion {
     }
 
     /// Bytes of memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let contacts = self.contacts.capacity() * size_of::<RepulsionContact>();
         contacts
             + 16 * (self.links.capacity() + self.moves.capacity())
@@ -125,7 +125,7 @@ impl Repulsion {
                             at: link.at,
                             rest: thickness,
                             stiffness,
-                            damping: stiffness * PRESS_TIME,
+                            damping: stiffness * DAMPING_TIME,
                         });
                     }
                 }
@@ -144,7 +144,7 @@ impl Repulsion {
     /// Source: `selle2008` 5.3, after the edge/edge repulsion of Bridson et al. 2002.
     /// Deviations: block Jacobi instead of one pair after the other, see `impulses.rs`; the target speed of a pair
     /// is computed before the first iteration, so that the spring does not act once per iteration.
-    pub fn repel(
+    pub(crate) fn repel(
         &mut self,
         segments: &Segments,
         pairs: &Pairs,

@@ -18,7 +18,7 @@ use crate::params::parameters;
 use crate::{Error, Result};
 
 /// Largest number of springs of a segment.
-pub const MAX_SPRINGS: u32 = 8;
+pub(crate) const MAX_SPRINGS: u32 = 8;
 
 /// Segments per task.
 const CHUNK: usize = 1024;
@@ -72,7 +72,7 @@ impl Settings {
 
 /// The springs between hairs.
 #[derive(Debug)]
-pub struct Stiction {
+pub(crate) struct Stiction {
     settings: Settings,
     /// In the order of the first segment, then the second.
     springs: Vec<ContactSpring>,
@@ -102,7 +102,7 @@ struct Near {
 
 impl Stiction {
     /// Checks the parameters.
-    pub fn new(settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
         Ok(Self {
             settings: settings.clone(),
@@ -121,24 +121,24 @@ impl Stiction {
     }
 
     /// The current springs.
-    pub fn springs(&self) -> &[ContactSpring] {
+    pub(crate) fn springs(&self) -> &[ContactSpring] {
         &self.springs
     }
 
     /// Numbers of springs made and broken in the last [`Stiction::update`].
-    pub fn changes(&self) -> (u64, u64) {
+    pub(crate) fn changes(&self) -> (u64, u64) {
         (self.made, self.broken)
     }
 
     /// Whether there is a spring between two segments, `a` before `b`.
     #[inline]
-    pub fn holds(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn holds(&self, a: u32, b: u32) -> bool {
         let Some(&[from, to]) = self.first.get(a as usize..a as usize + 2) else { return false };
         self.springs[from as usize..to as usize].iter().any(|spring| spring.segments[1] == b)
     }
 
     /// Breaks springs that are too long and makes new ones among the pairs.
-    pub fn update(&mut self, segments: &Segments, pairs: &Pairs, position: &[Vec3]) {
+    pub(crate) fn update(&mut self, segments: &Segments, pairs: &Pairs, position: &[Vec3]) {
         let points = segments.points();
         self.break_long(position);
         self.count(points);
@@ -149,13 +149,13 @@ impl Stiction {
     }
 
     /// Removes all springs.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.springs.clear();
         self.first.clear();
     }
 
     /// Bytes of memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let springs = self.springs.capacity() * size_of::<ContactSpring>() + self.holds.capacity();
         let per_point = 4 * self.first.capacity() + self.free.capacity() + 8 * self.last.capacity();
         let links = 16 * self.links.capacity() + 8 * self.ranks.capacity();

@@ -79,7 +79,7 @@ impl HairMesh {
     }
 
     /// [`HairMesh::fit`] with vertices kept out of an obstacle: `keep` projects a vertex.
-    pub fn fit_outside(
+    pub(crate) fn fit_outside(
         groom: &Groom,
         settings: &FitSettings,
         keep: impl Fn(Vec3) -> Vec3,
@@ -220,7 +220,7 @@ impl HairMesh {
     }
 
     /// Fit of the mesh in its rest shape to strands.
-    pub fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
+    fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
         let distances = self.distances(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut report = FitReport { points: strands.point_count(), ..Default::default() };
         let mut sum = 0.0f64;

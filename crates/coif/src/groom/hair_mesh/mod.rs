@@ -115,7 +115,7 @@ impl HairMesh {
 
     /// The root polygons as triangles over the columns' roots (vertex `c` is the root of column `c`), and
     /// the bundle of each. A quad is split into two.
-    pub fn root_triangles(&self) -> (TriangleMesh, Vec<u32>) {
+    pub(crate) fn root_triangles(&self) -> (TriangleMesh, Vec<u32>) {
         let positions = self.columns.iter().map(|c| c.first().copied().unwrap_or_default());
         let mut mesh = TriangleMesh { positions: positions.collect(), triangles: Vec::new() };
         let mut bundle_of = Vec::new();

@@ -126,7 +126,7 @@ impl HairMesh {
     }
 
     /// Number of degenerate corners of prisms.
-    pub fn closed_corners(&self) -> usize {
+    fn closed_corners(&self) -> usize {
         let at = |v: u32| self.positions()[v as usize];
         let closed = |corner: &[u32; 4]| {
             let open = openness(corner.map(at));

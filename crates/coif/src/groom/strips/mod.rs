@@ -126,7 +126,7 @@ impl Strips {
     /// The frame at the anchor of a strip: along the direction of growth.
     ///
     /// Source: `jung2005` 4.3 step 3, `T = A - V`.
-    pub fn root_frame(&self, strip: usize) -> JointFrame {
+    pub(crate) fn root_frame(&self, strip: usize) -> JointFrame {
         let anchor = self.edges.strand(strip)[0];
         JointFrame::new(anchor - self.virtual_point[strip], self.binormal[strip])
     }

@@ -3,7 +3,7 @@
 use fearless_simd::Level;
 use glam::{Vec3, Vec3A};
 
-use crate::collide::{PosedShape, SKIN, depth_inside};
+use crate::collide::{GRAZING, PosedShape, SKIN, depth_inside};
 use crate::environment::{FieldObstacle, Link, Obstacle, ObstacleCollision};
 use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
@@ -13,9 +13,6 @@ const PLANE_ROUNDS: usize = 3;
 
 /// Most planes that a link is tested against: no more solids of a body intersect in one place.
 const MAX_PLANES: usize = 8;
-
-/// Depth (m) that is not visible: a link that tangent planes leave this deep stays, rather than being turned far away.
-const GRAZING: f32 = 3e-4;
 
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
 pub(crate) struct BodyAround<'a> {

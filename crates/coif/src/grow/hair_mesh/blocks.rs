@@ -43,7 +43,7 @@ pub(super) struct Piece {
     pub(super) lower: [u32; 4],
     /// That level.
     pub(super) level: f32,
-    /// How many layers from there on.
+    /// Number of layers from there on.
     pub(super) layers: u16,
     /// Corners of the bundle: three or four.
     pub(super) corners: u8,
@@ -54,7 +54,7 @@ pub(super) struct Piece {
 /// Sixteen strands.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// Where its rows begin among all, and how many there are: as many as its longest strand has points.
+    /// Index of its first row among all, and number of its rows: the points of its longest strand.
     pub(super) first_row: usize,
     pub(super) rows: usize,
     /// Number of the last point of each strand; -1 where there is none.
@@ -69,7 +69,7 @@ pub(super) struct Block {
 pub(super) struct Blocks {
     pub(super) blocks: Vec<Block>,
     rows: Vec<Row>,
-    /// Where the pieces of every row begin, and the total.
+    /// Per row: index of its first piece; the total at the end.
     first_piece: Vec<u32>,
     pieces: Vec<Piece>,
     /// Which lane, counted through all blocks, each strand is in.

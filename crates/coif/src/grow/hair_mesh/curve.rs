@@ -14,7 +14,7 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 /// Rows of a curve that are kept at a time: the lanes of a block are seldom this far apart.
 const KEPT: usize = 64;
 
-/// How many rows ahead memory is prefetched.
+/// Prefetch distance, in rows.
 const FETCHED: usize = 12;
 
 /// Rows that are computed together.

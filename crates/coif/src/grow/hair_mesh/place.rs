@@ -46,14 +46,14 @@ pub(super) fn level(mesh: &HairMesh, found: &Found) -> u32 {
     (found.along.floor() as u32).min(mesh.bundles[found.bundle as usize].layers - 1)
 }
 
-/// Where a point is: between two levels of up to four columns, and beside that.
+/// The place of a point: between two levels of up to four columns, with an offset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
     /// The columns' vertices on the level below it; the first again where a triangle has no fourth.
     lower: [u32; 4],
     /// The columns' weights; they add up to 1.
     weights: [f32; 4],
-    /// How far it is to the next level, 0..1.
+    /// Fraction of the distance to the next level, 0..1.
     fraction: f32,
     /// From there to the point, in the frame there (m): along, across, and at right angles to both.
     offset: [f32; 3],
@@ -87,14 +87,14 @@ impl Place {
         axes(&blend).map(|axis| axis.dot(away))
     }
 
-    /// Where the point is (m).
+    /// Position of the point (m).
     #[inline]
     pub(super) fn position(&self, frames: &[Frame]) -> Vec3A {
         let now = blend(frames, self);
         beside(&now, &Scales::new(&now), self.offset)
     }
 
-    /// Where the point is, and how fast it moves.
+    /// Position and velocity of the point.
     #[inline]
     pub(super) fn moving(&self, frames: &[Frame], rates: &[Frame]) -> Moving {
         let (now, rate) = (blend(frames, self), blend(rates, self));

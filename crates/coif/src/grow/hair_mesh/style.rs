@@ -20,7 +20,7 @@ const FRIZZ_WAVE: f32 = 0.018;
 /// Fraction of hairs that leave their clump and frizz more than the others.
 const STRAYS: f32 = 0.06;
 
-/// How far the hairs of a clump are out of step with its curl (radians).
+/// Largest phase difference of the hairs of a clump from its curl (radians).
 const OUT_OF_STEP: f32 = 0.35;
 
 parameters! {

@@ -133,7 +133,7 @@ impl StripBinding {
         self.room
             .par_iter_mut()
             .zip(&positions)
-            .for_each(|(room, p)| *room = room.min(body.room(*p)));
+            .for_each(|(room, p)| *room = room.min(body.clearance(*p)));
         self.lanes.set_room(&self.room);
         self.has_clearance = true;
     }

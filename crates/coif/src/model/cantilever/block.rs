@@ -7,8 +7,8 @@
 
 use glam::Vec3;
 
+use super::clearance::GRAZE;
 use super::over::{Lower, over};
-use super::room::GRAZE;
 use super::{Settings, stack};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};

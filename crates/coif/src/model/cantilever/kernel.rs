@@ -1,8 +1,8 @@
 //! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time.
 //!
-//! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
-//! back, one that keeps the length. As a differential equation, a joint at `P = G + e` deviates by `e` from its
-//! groomed position `G` relative to the previous joint:
+//! Model: `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it back, one that
+//! keeps the length. As a differential equation, a joint at `P = G + e` deviates by `e` from its groomed position `G`
+//! relative to the previous joint:
 //!
 //! ```text
 //! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2
@@ -23,6 +23,7 @@ use glam::Vec3;
 
 use super::block::{Below, Block, Joints, Outcome, Ramps, Rows};
 use super::over::{Ribbons, RowsBelow, Segment};
+use crate::body::distance_field::MAX_SLOPE;
 use crate::collide::response::friction_fraction_lanes;
 use crate::collide::{Near, PosedShape, PosedShapes};
 use crate::environment::FieldObstacle;
@@ -47,9 +48,6 @@ pub(super) const RISES: usize = 3;
 
 /// Iterations of the projection out of a distance field: the second resolves collisions that the first causes.
 const ROUNDS: usize = 2;
-
-/// Largest slope of an interpolated distance, the same bound as in `follow_the_leader`.
-const SLOPE: f32 = 1.75;
 
 /// Constants of all strips in a step.
 #[derive(Debug, Clone, Copy)]
@@ -184,7 +182,7 @@ struct Lanes<S: Simd> {
     turned: [Vec3x<S>; 3],
     /// Displacement by air and gravity (m), and the weight of the displacement of the goal.
     carried: Vec3x<S>,
-    held_back: f32x16<S>,
+    goal_weight: f32x16<S>,
     keep: f32x16<S>,
     /// Terms of `carried`, for joints with their own fall time: velocity of the air (m/s), residual
     /// gravity (m/s^2), change of the root's velocity (m/s), and the fraction of the latter that acts.
@@ -258,7 +256,7 @@ impl<S: Simd> Lanes<S> {
             binormal,
             turned,
             carried: air * force_time,
-            held_back: f32x16::from_slice(simd, &block.move_time) * (1.0 / pass.step),
+            goal_weight: f32x16::from_slice(simd, &block.move_time) * (1.0 / pass.step),
             keep: f32x16::from_slice(simd, &block.keep),
             air: [load(&around.wind), fall, gain],
             inertia: pass.inertia,
@@ -301,11 +299,11 @@ impl<S: Simd> Lanes<S> {
         let x = Vec3x::of_row(simd, &row.position[1 - place.now]);
         let moved = goal - (x - e);
         let compliance = self.weight * (length * length);
-        let (carried, held_back, keep) = match place.ramps {
-            None => (self.carried, self.held_back, self.keep),
+        let (carried, goal_weight, keep) = match place.ramps {
+            None => (self.carried, self.goal_weight, self.keep),
             Some(ramps) => self.by_place(simd, ramps),
         };
-        let offset = (carried - moved * held_back) * (compliance * 0.5);
+        let offset = (carried - moved * goal_weight) * (compliance * 0.5);
         let kept = e * keep + offset;
         let [c0, c1, c2] = self.turned;
         let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
@@ -329,7 +327,7 @@ impl<S: Simd> Lanes<S> {
             active: splat(place.i as f32).simd_le(self.ribbons.last),
             friction: place.ramps.map(|ramps| f32x16::from_slice(simd, &ramps.friction)),
         };
-        self.clear -= length * SLOPE;
+        self.clear -= length * MAX_SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
         // Lift above the strip below, and project out of the body again. The following joints are translated
         // with it and not rotated: they continue in the frame from before the lift.
@@ -360,7 +358,7 @@ impl<S: Simd> Lanes<S> {
         unresolved
     }
 
-    /// [`Self::carried`], [`Self::held_back`] and [`Self::keep`] of a joint with its own time constants.
+    /// [`Self::carried`], [`Self::goal_weight`] and [`Self::keep`] of a joint with its own time constants.
     #[inline(always)]
     fn by_place(&self, simd: S, ramps: &Ramps) -> (Vec3x<S>, f32x16<S>, f32x16<S>) {
         let row = |row: &[f32; LANES]| f32x16::from_slice(simd, row);

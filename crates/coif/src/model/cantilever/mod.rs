@@ -7,11 +7,11 @@
 //! are placed only when they are read (`grow::strips`).
 
 mod block;
+mod clearance;
 mod kernel;
 mod lanes;
 mod over;
 pub mod plain;
-mod room;
 mod settings;
 mod stack;
 #[cfg(test)]
@@ -21,12 +21,12 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
+pub(crate) use self::clearance::BodyAtRest;
+#[cfg(test)]
+pub(crate) use self::clearance::DEEPEST;
 pub(crate) use self::kernel::STRAIGHT;
 pub(crate) use self::lanes::LaneBlock;
 pub use self::lanes::StripLanes;
-pub(crate) use self::room::BodyAtRest;
-#[cfg(test)]
-pub(crate) use self::room::DEEPEST;
 pub use self::settings::Settings;
 
 use self::block::{Below, Block, Common, Joints, Rows};
@@ -213,7 +213,7 @@ impl Cantilever {
             for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
-                    let room = body.room(p);
+                    let room = body.clearance(p);
                     joint.radius[l] =
                         joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
                 }

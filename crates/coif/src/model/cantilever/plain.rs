@@ -4,9 +4,9 @@
 use glam::{Mat3, Vec3};
 
 use super::block::{ByPlace, Common, Made};
+use super::clearance::{at_start, clearance_at};
 use super::kernel::{FOLLOW, Pass, RISES, STRAIGHT};
 use super::over::{Lower, min_height, over};
-use super::room::{at_start, room_at};
 use super::{Settings, heights_of, strips_of, widest};
 use crate::Result;
 use crate::collide::PosedShape;
@@ -98,7 +98,7 @@ impl PlainCantilever {
                 let mut before = f32::INFINITY;
                 for joint in &mut strip.joints {
                     let near = shapes.iter().map(|s| s.tangent_plane(joint.position).1);
-                    let room = room_at(near.fold(f32::INFINITY, f32::min));
+                    let room = clearance_at(near.fold(f32::INFINITY, f32::min));
                     joint.radius = joint.radius.min(room).min(widest(before, joint.length));
                     before = joint.radius;
                 }

@@ -9,7 +9,7 @@
 use glam::{Mat3, Vec3};
 
 use super::collider::Obstacles;
-use super::on_sphere::GRAZING;
+use crate::collide::GRAZING;
 use crate::math::close_chain::{Line, close_chain};
 
 /// Contacts that are held together: more are treated in the next iterations.

@@ -12,9 +12,12 @@ use glam::Vec3;
 
 use super::Pass;
 use super::collider::{Obstacles, StepCollider};
-use super::near::{Bits, Near};
-use super::on_sphere::{GRAZING, leave_corner, resolve_on_sphere};
+use super::near::Near;
+use super::on_sphere::{leave_corner, resolve_on_sphere};
 use super::resting::FIELD;
+use crate::body::distance_field::MAX_SLOPE;
+use crate::collide::GRAZING;
+use crate::math::Bits;
 use crate::math::lanes::Vec3x8;
 use crate::math::on_sphere::search_around;
 use crate::math::unit_ball::NO_GRADIENT;
@@ -24,12 +27,7 @@ use crate::model::FieldObstacle;
 const ROUNDS: usize = 3;
 
 /// Rounds in a distance field, whose surface is curved and whose planes are not exact.
-const FIELD_ROUNDS: usize = 6;
-
-/// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
-/// three. A point is at most this many lengths nearer to the surface than its predecessor; where that
-/// leaves it outside, the field is not sampled. Less misses penetrations.
-pub(super) const SLOPE: f32 = 1.75;
+pub(super) const FIELD_ROUNDS: usize = 6;
 
 /// Least squared sine of the angle between a surface's normal and the segment before for which the intersection of
 /// bending cone and tangent plane is computed.
@@ -300,7 +298,7 @@ fn leave_field<S: Simd>(
         }
         any = true;
         // Deeper than two lengths: no turn of the segment reaches the surface.
-        let deep = (distance + segment.length * (2.0 * SLOPE)).simd_lt(0.0) & inside_mask;
+        let deep = (distance + segment.length * (2.0 * MAX_SLOPE)).simd_lt(0.0) & inside_mask;
         let deep = deep.to_bitmask() as u32;
         if round == FIELD_ROUNDS || deep != 0 {
             // Remaining penetrations are in a fold of the surface: search the whole sphere.
@@ -374,7 +372,7 @@ fn search_field(
 ) -> (Vec3, bool) {
     let along = (start - parent).normalize_or(Vec3::Y);
     let inner = obstacle.sample(parent);
-    if inner.distance + length * SLOPE < obstacle.skin {
+    if inner.distance + length * MAX_SLOPE < obstacle.skin {
         // No free point within reach: go outward from the predecessor.
         return (inner.gradient, false);
     }

@@ -16,10 +16,10 @@
 //! curl instead. Quaternions cover rotations twice, so a strand that was wound round once is unwound by the reverse
 //! rotation, and no state but the groom is a minimum.
 //!
-//! **Stability.** Frames are state. A step of the strand keeps them fixed, so that its energy is a convex quadratic
+//! Stability: frames are state. A step of the strand keeps them fixed, so that its energy is a convex quadratic
 //! (`articulated/`), and decreases. Before that a sweep from tip to root, in the order of the pass, sets each frame to
-//! a state of lower energy: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so
-//! that `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sequence of
+//! a state of lower energy: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so that
+//! `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sequence of
 //! the two updates gains energy. The sweep uses the directions that the velocities predict for the end of the step;
 //! without that, frames lag by a step, which adds damping (40 % more at 240 steps a second).
 //!

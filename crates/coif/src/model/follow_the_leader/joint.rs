@@ -4,22 +4,20 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16};
 
 use super::articulated::Carried;
+use crate::limits::KINK_COSINE;
 use crate::math::tangent::{Matrix2, Symmetric2, Vec2x};
 
 /// Stiffness of the limit's scale, by that of the style's spring to the direction of the shorter segment. With the
 /// default style it is 9 N for hair of 1 kg/m, which is the contact force of 30 cm of hair at three times gravity.
 pub(super) const JOINT: f32 = 4.0;
 
-/// Cosine of the largest turn between two segments, 60 degrees, beyond which hair looks kinked.
-const KINK: f32 = 0.5;
-
 /// Cosine of the turn at which the bending limit begins to act, 30 degrees, in hair whose groom turns by less.
 const SOFT: f32 = 0.866;
 
-/// Torque of the bending limit at [`KINK`], by [`JOINT`]: a hundred times gravity on 30 cm of hair.
+/// Torque of the bending limit at [`KINK_COSINE`], by [`JOINT`]: a hundred times gravity on 30 cm of hair.
 const LIMIT: f32 = 32.0;
 
-/// Least difference of cosines between start and [`KINK`], one degree, where the groom turns by 59 degrees or more.
+/// Least difference of cosines between start and [`KINK_COSINE`], one degree, where the groom turns by 59 degrees or more.
 const MIN_MARGIN: f32 = 0.015;
 
 /// The bending limit of a joint.
@@ -35,7 +33,7 @@ impl Limit {
     /// For a groom that turns by an angle with this cosine.
     pub(super) fn new(groomed: f32) -> Self {
         let start = groomed.min(SOFT);
-        Self { start, stiffness: LIMIT / (start - KINK).abs().max(MIN_MARGIN) }
+        Self { start, stiffness: LIMIT / (start - KINK_COSINE).abs().max(MIN_MARGIN) }
     }
 }
 

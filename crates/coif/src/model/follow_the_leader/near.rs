@@ -8,8 +8,8 @@ use glam::Vec3;
 
 use super::collider::StepCollider;
 use super::contact::level_of;
-use crate::math::LANES;
 use crate::math::lanes::{Vec3x, Vec3x8};
+use crate::math::{Bits, LANES};
 
 /// Number of colliders with a bit of their own. All further ones share the last bit and always count as
 /// near.
@@ -144,24 +144,6 @@ fn level_of_row<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
     let d = p - Vec3x::splat(simd, c.centre);
     let [xx, yy, zz, xy, xz, yz] = c.form;
     d.x * (d.x * xx + d.y * xy + d.z * xz) + d.y * (d.y * yy + d.z * yz) + d.z * d.z * zz
-}
-
-/// The indices of the bits that are set.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bits(pub(super) u64);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let lowest = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(lowest)
-    }
 }
 
 /// Sixteen colliders in lanes, for comparison with a box or a ball.
@@ -326,10 +308,7 @@ mod tests {
     use super::*;
     use crate::body::Shape;
     use crate::math::lanes::{VECTOR, set_lane};
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
+    use crate::math::testing::vec3;
 
     fn shapes(turn: f32) -> Vec<StepCollider> {
         let turn = Quat::from_rotation_z(turn) * Quat::from_rotation_x(turn * 0.7);

@@ -3,15 +3,12 @@
 use glam::Vec3;
 
 use super::collider::StepCollider;
+use crate::collide::GRAZING;
 use crate::math::on_sphere::nearest_allowed;
 
 /// Rounds of the exact enumeration with tangent planes at the newest candidate, before the planes
 /// that separate the predecessor from the colliders.
 const EXACT_ROUNDS: usize = 2;
-
-/// Depth (m) below the surface that is invisible: points that the rounds over planes leave this deep stay, rather than
-/// being turned far away.
-pub(super) const GRAZING: f32 = 3e-4;
 
 /// Displacement of a point, as a multiple of its depth, beyond which it counts as far: that out of a crease of 30 degrees.
 const FAR: f32 = 4.0;
@@ -83,14 +80,11 @@ mod tests {
     use super::*;
     use crate::body::{MovingCollider, Shape};
     use crate::math::RigidTransform;
+    use crate::math::testing::vec3;
 
     fn fixed(shape: Shape, centre: Vec3, rotation: Quat) -> StepCollider {
         let pose = RigidTransform { rotation, translation: centre };
         StepCollider::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
-    }
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
     }
 
     /// In the sharp crease of two balls a tip that grazes one of them stays, and one that is deep is pushed out.

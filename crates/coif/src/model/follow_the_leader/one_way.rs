@@ -1,19 +1,20 @@
-//! The one-way pass in lanes (`muller2012` 3.2): sixteen strands, root to tip, one particle of each at a time.
+//! The one-way pass in lanes (`muller2012` 3.2, 3.3): sixteen strands, root to tip, one particle of each at a time.
 //!
 //! The two halves of the lanes alternate at every particle. They are independent, so that one computes
 //! during the latency of the other's square roots and quotients.
 //!
 //! Everything that is not position, velocity, tension or a constant of the groom stays in registers:
-//! the pass reads and writes 28 bytes a particle.
+//! the pass reads 32 bytes a particle and writes 28.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
 use super::block::{Block, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
-use super::contact::{SLOPE, Segment, leave_body};
+use super::contact::{Segment, leave_body};
 use super::near::{Bounds, Near, near_box};
 use super::{BendLimit, Pass};
+use crate::body::distance_field::MAX_SLOPE;
 use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
@@ -38,7 +39,7 @@ const NO_DIRECTION: f32 = 1e-9;
 /// apart, as the tension of the next segment, and added when the next step predicts. The bending limit
 /// turns a segment about its inner end rather than moving the outer one along the line to the one
 /// before the inner one: so the limit holds after the projection too, also where a segment is folded
-/// back (slip of the text: `phi_min = pi - 2 acos(s_b)`). d is the length
+/// back (slip of the text in eq. 12: `phi_min = pi - 2 acos(s_b)`). d is the length
 /// projection's part only, since only that one is a force between the two particles. The reaction
 /// weighs the masses of the two particles, so that a tip counts half and segments may differ a little.
 /// Contact removes the velocity into the surface and slows the sliding.
@@ -255,7 +256,7 @@ impl<S: Simd> Half<S> {
         ((p - x) * constants.carried_on + self.blow).to_row(row.velocity, H);
 
         if obstacles.field.is_some() {
-            self.clear -= length * SLOPE;
+            self.clear -= length * MAX_SLOPE;
         }
         self.along = along;
         p
@@ -276,12 +277,12 @@ impl<S: Simd> Half<S> {
     ) -> Vec3x8<S> {
         simd.vectorize(
             #[inline(always)]
-            || self.touch_in_lanes(simd, world, row, half, near, outcome),
+            || self.collide_in_lanes(simd, world, row, half, near, outcome),
         )
     }
 
     #[inline(always)]
-    fn touch_in_lanes(
+    fn collide_in_lanes(
         &mut self,
         simd: S,
         world: &World<'_, S>,

@@ -4,8 +4,8 @@
 use glam::Vec3;
 
 use super::collider::Obstacles;
-use super::on_sphere::GRAZING;
 use super::resting::FIELD;
+use crate::collide::GRAZING;
 
 /// Rounds over all colliders: a point in a crease is pushed out of one side into the other.
 const ROUNDS: usize = 4;

@@ -31,11 +31,10 @@ use super::Pass;
 use super::block::Block;
 use super::collider::Obstacles;
 use super::contact::{level_of, material_velocity, tangent_of};
-use super::near::Bits;
 use crate::environment::FieldObstacle;
-use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
+use crate::math::{Bits, LANES};
 
 /// Contacts stored per point: a crease has two sides.
 const CONTACTS: usize = 2;
@@ -59,7 +58,7 @@ pub(super) const STIFFNESS: f32 = 4.0;
 
 /// Fraction of the force of a contact that the next step begins with. In a crease narrower than twice [`HOVER`] the
 /// distances from both sides cannot be kept, and without decay the forces would diverge. It costs a distance of
-/// `0.02 p / c`: for hair that is pressed with a hundred times the weight of a segment 0.3 um.
+/// `0.02 p / c`: 3 um at 240 steps a second where 30 segments load the contact with a hundred times the weight of one.
 pub(super) const KEPT: f32 = 0.98;
 
 /// Distance (m) from the surface at which contacts hold points: more than rounding, less than a fibre.

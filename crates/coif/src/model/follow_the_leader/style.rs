@@ -25,6 +25,7 @@ use glam::Vec3;
 
 use super::joint::Limit;
 use super::{Ends, Settings};
+use crate::limits::KINK_RADIANS;
 use crate::params::Ramp;
 
 /// Rest shape of a strand in the units of its lane: masses by the mass of a mean segment.
@@ -114,8 +115,12 @@ impl RestShape {
         let largest = 2.0 * settings.bend_limit.clamp(0.0, 1.0).acos();
         let allowed = |angle: f32| {
             let free = angle + FREE_TURN;
-            let short_of_kink = (KINK_ANGLE - 10.0 * ROUNDING).max(angle + ROUNDING);
-            largest.max(if angle < KINK_ANGLE - ROUNDING { free.min(short_of_kink) } else { free })
+            let short_of_kink = (KINK_RADIANS - 10.0 * ROUNDING).max(angle + ROUNDING);
+            largest.max(if angle < KINK_RADIANS - ROUNDING {
+                free.min(short_of_kink)
+            } else {
+                free
+            })
         };
         let turn = (0..=last).map(|i| allowed(angle(i)).min(std::f32::consts::PI).cos()).collect();
         let limit = (0..=last).map(|i| Limit::new(angle(i).cos())).collect();
@@ -150,9 +155,6 @@ impl Settings {
         ((0..PIECES).map(log).sum::<f32>() * place / PIECES as f32).exp()
     }
 }
-
-/// Turn (radians) beyond which hair looks kinked, 60 degrees: where the groom turns by less, so does the strand.
-const KINK_ANGLE: f32 = std::f32::consts::FRAC_PI_3;
 
 /// Angle (radians) by which rounding turns a segment of 1 cm, a metre from the origin.
 const ROUNDING: f32 = 1e-5;

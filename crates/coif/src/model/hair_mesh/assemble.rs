@@ -27,7 +27,7 @@ pub(crate) struct State<'a> {
     pub(crate) x: &'a [Vec3A],
     /// m/s.
     pub(crate) v: &'a [Vec3A],
-    /// Per column: where the hair would go on below its root (m), and how fast that moves (m/s).
+    /// Per column: position (m) and velocity (m/s) of the continuation of the hair below its root.
     pub(crate) below: &'a [[Vec3A; 2]],
     /// Per stitch: whether it is open.
     pub(crate) open: &'a [bool],
@@ -57,7 +57,7 @@ pub(crate) fn assemble(
     // Factors of a condition's rate, and of its stiffness.
     let ahead = h + friction_time;
     let scale = h * ahead;
-    // All kinds of conditions go along the head together, so that the blocks they add to are still in the cache.
+    // Assemble all kinds of conditions region by region, so that the blocks they add to are in the cache.
     let pieces = elements.corners.len().div_ceil(PIECE).max(1);
     for piece in 0..pieces {
         let implicit = [h, ahead];
@@ -152,7 +152,7 @@ fn add_corners(
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
         let fraction = c.value / (corner.rest * corner.inverse_reference) + 1.0;
-        // An inverted corner is stuck until it has half of its volume back.
+        // An inverted corner is stuck until it has regained half of its volume.
         if fraction < REGAINED_VOLUME && corner.stiffness > 0.0 {
             for v in i {
                 stuck[v] |= fraction <= 0.0 || state.stuck[v] > 0.0;

@@ -1,7 +1,7 @@
 //! A hair mesh in motion: its vertices, and one step of them.
 //!
 //! It has columns and their roots, but no strands: `grow` puts hair into it. `layout.rs` makes it of a mesh,
-//! `implicit.rs` has forces and solve, `collide.rs` the contact with the body, `put_back.rs` resets and teleports.
+//! `implicit.rs` has forces and solve, `collide.rs` the contact with the body, `reset.rs` resets and teleports.
 
 use std::time::Instant;
 
@@ -172,7 +172,7 @@ impl MeshDynamics {
         }
         let clock = Instant::now();
         report.open = self.part_seams();
-        report.broken = self.put_back_broken(roots, broken);
+        report.broken = self.reset_broken(roots, broken);
         self.times.rest += clock.elapsed().as_secs_f64();
         report
     }

@@ -436,7 +436,7 @@ fn rest_angle(x: [Vec3A; 4]) -> [f32; 2] {
     if scale > 0.0 { [p.dot(q) / scale, p.cross(q).dot(u) / scale] } else { [1.0, 0.0] }
 }
 
-/// Fractions of volume, noted prism by prism.
+/// Fractions of volume, collected prism by prism.
 #[derive(Default)]
 struct Volumes {
     edges: Vec<([u32; 2], f32)>,

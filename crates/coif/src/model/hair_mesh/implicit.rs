@@ -75,8 +75,8 @@ impl MeshDynamics {
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
     pub(super) fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
-        // Start from the prescribed changes. Starting from the last step's change would save a
-        // tenth of the iterations, but residuals would feed the next step, and hair trembles.
+        // Start from the prescribed changes. Starting from the last step's change would save a tenth of the iterations,
+        // but residuals would enter the next step, and hair oscillates.
         let mut any_collision = false;
         for v in 0..self.x.len() {
             self.change[v] = Vec3A::ZERO;

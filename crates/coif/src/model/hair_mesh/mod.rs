@@ -12,7 +12,7 @@
 
 mod assemble;
 mod collide;
-pub mod condition;
+mod condition;
 mod dynamics;
 mod elements;
 mod hold;
@@ -23,8 +23,8 @@ mod minimise;
 mod nearest_column;
 mod obstacles;
 pub mod plain;
-mod put_back;
 mod report;
+mod reset;
 mod restoring_spring;
 mod saved;
 mod seams;

@@ -13,7 +13,8 @@ use glam::Vec3A;
 use super::dynamics::{MeshDynamics, MeshEnvironment};
 use crate::groom::hair_mesh::{HairMesh, Topology};
 
-/// Time constant (s) of the spring: short enough to outweigh the prisms around the vertex. Longer, and tangles stay.
+/// Time constant (s) of the spring: short enough to outweigh the prisms around the vertex. With a longer one, tangles
+/// stay.
 pub(super) const RESTORING_TIME: f32 = 0.05;
 
 /// Largest extension (m) that counts where a bundle has no column in common with another: the whole bundle may be
@@ -30,15 +31,15 @@ const MAX_DOUBLINGS: f32 = 12.0;
 const IN_MOTION: f32 = 0.67;
 
 /// Time (s) after which a stuck vertex that is close to its target passes through the body: it is never deep in it.
-/// Less, and hair passes through what it could still slip off.
+/// With less, hair passes through obstacles that it could still slip off.
 const STUCK_NEAR_TARGET: f32 = 1.5;
 
-/// The same for a vertex at any distance: by then the spring is as stiff as it gets. Never, and hair that is tied around
-/// an ear stays so.
+/// The same for a vertex at any distance: by then the spring has its largest stiffness. Without it, hair that is wound
+/// around an ear stays there.
 const MAX_STUCK: f32 = 4.5;
 
-/// How fast (m/s) the surface recedes for a stuck vertex before that, and how far (m): hair slips off an ear that is
-/// a little thinner, and seldom has to pass through it.
+/// Speed (m/s) at which the surface recedes for a stuck vertex after [`STUCK_NEAR_TARGET`], and the largest
+/// displacement (m): hair slips off an ear that is slightly thinner, and seldom has to pass through it.
 const YIELDS: f32 = 1e-3;
 const MAX_YIELDED: f32 = 1.6e-3;
 
@@ -48,20 +49,20 @@ const FOR_EVER: f32 = 1e6;
 /// Distance (m) from the target that is close: no more than hair may be inside the body on its path.
 const CLOSE: f32 = 2.5e-3;
 
-/// Speed (m/s) against the place that the roots carry a vertex to, below which it counts as at rest: half
-/// a centimetre in a frame. Hair that is thrown about is faster, and the body stays closed to it.
+/// Speed (m/s) against the place that the roots carry a vertex to, below which it counts as at rest: half a centimetre
+/// in a frame. Hair in violent motion is faster, and may not pass through the body.
 const AT_REST: f32 = 0.15;
 
-/// Speed (m/s) below which a vertex stands still, on roots that do, and for how long (s) it has to for it to stay
-/// there by itself: hair that swings is slow for a moment only.
+/// Speed (m/s) below which a vertex stands still, on roots that do, and the time (s) after which it counts as standing
+/// still: swinging hair is slow for a moment only.
 const STILL: f32 = 0.02;
 const STAYS: f32 = 0.8;
 
 /// Speed (m/s) up to which a vertex that was snagged stays so once it has left the surface.
 const SNAGGED_SPEED: f32 = 0.5;
 
-/// How far from its target a vertex in contact may rest, as a fraction of the shortest edge at it. More, and prisms stay
-/// too small by as much.
+/// How far from its target a vertex in contact may rest, as a fraction of the shortest edge at it. With more, prisms
+/// stay too small by as much.
 const OFF: f32 = 0.04;
 
 /// The same for a vertex with a restoring spring, which is then released.
@@ -187,8 +188,7 @@ impl MeshDynamics {
         self.v[v].distance_squared(self.carried(column, v, h)) < speed * speed
     }
 
-    /// Whether a vertex is thrown about by its root. Hair that flutters on a head at rest is not: it is what
-    /// holds it that makes it flutter.
+    /// Whether a vertex is in violent motion because its root is. Hair that oscillates on a head at rest is not.
     fn is_thrown(&self, column: usize, v: usize, h: f32) -> bool {
         let carried = self.carried(column, v, h).length_squared();
         carried > AT_REST * AT_REST && !self.is_slow(column, v, h, AT_REST)
@@ -212,7 +212,7 @@ impl Obstructed {
         Self { component, is_obstructed: vec![false; count], known: false }
     }
 
-    /// Whether the component of a column is obstructed. The first call finds out for all.
+    /// Whether the component of a column is obstructed. The first call computes it for all.
     fn look(&mut self, mesh: &MeshDynamics, column: usize, env: &MeshEnvironment<'_>) -> bool {
         if !self.known {
             self.known = true;

@@ -4,8 +4,8 @@
 use super::dynamics::MeshDynamics;
 use super::elements::Stitch;
 
-/// Strength of an open seam whose sides are near each other, as a fraction of that of a closed one: hair strength a
-/// little. Without it, locks that lie on the body side by side stay apart; with too much, they never part.
+/// Strength of an open seam whose sides are near each other, as a fraction of that of a closed one: their hair adheres
+/// a little. Without it, locks that lie on the body side by side stay apart; with too much, they never part.
 const OPEN_STRENGTH: f32 = 0.2;
 
 /// Largest distance of such sides, in gaps at which a seam opens.

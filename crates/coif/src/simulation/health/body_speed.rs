@@ -11,7 +11,7 @@ const VERTICES: usize = 8192;
 /// Radius (m) at which the rotation of a plane counts: about the distance of hair from its middle.
 const PLANE_REACH: f32 = 1.0;
 
-/// Farthest that a point of these colliders has gone from start to end (m), at most.
+/// Upper bound of the displacement of a point of these colliders from start to end (m).
 pub(super) fn colliders_moved(colliders: &[MovingCollider]) -> f32 {
     let moved = colliders.iter().map(|c| {
         let reach = match c.shape {
@@ -27,7 +27,7 @@ pub(super) fn colliders_moved(colliders: &[MovingCollider]) -> f32 {
     moved.fold(0.0, f32::max)
 }
 
-/// Farthest that a vertex has gone (m).
+/// Largest displacement of a vertex (m).
 pub(super) fn vertices_moved(before: &[Vec3], now: &[Vec3]) -> f32 {
     // The largest of all is the same in any order.
     let pieces = before.par_chunks(VERTICES).zip(now.par_chunks(VERTICES));

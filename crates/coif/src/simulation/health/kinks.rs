@@ -3,13 +3,8 @@
 use glam::Vec3;
 
 use super::StrandLook;
-
-/// Angle between successive segments that counts as a kink (degrees). Curls with ten points a
-/// turn have 36, so that a smaller angle would count curls; a larger one would miss kinks.
-pub const KINK_ANGLE: f32 = 60.0;
-
-/// Cosine of [`KINK_ANGLE`].
-const KINK_COSINE: f32 = 0.5;
+pub use crate::limits::KINK_ANGLE;
+use crate::limits::KINK_COSINE;
 
 /// Whether a strand turns by more than [`KINK_ANGLE`] at a point where its groom does not. The last point
 /// that is fixed to the scalp counts: hair bends there first.

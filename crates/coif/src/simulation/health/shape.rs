@@ -53,7 +53,7 @@ fn measure_depth(shapes: &[PosedShape], line: &[Vec3], depth: &mut Vec<f32>) {
     depth.clear();
     depth.resize(line.len(), 0.0);
     let (lo, hi) = line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-    for shape in shapes.iter().filter(|shape| shape.meets_box(lo, hi)) {
+    for shape in shapes.iter().filter(|shape| shape.overlaps_box(lo, hi)) {
         for (p, depth) in line.iter().zip(depth.iter_mut()) {
             if let Some((distance, _)) = shape.probe((*p).into(), 0.0) {
                 *depth = depth.max(-distance);

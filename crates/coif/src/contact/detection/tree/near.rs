@@ -19,7 +19,7 @@ const GROUP: usize = WIDTH * WIDTH;
 
 /// Largest number of eights of segments that are tested for a group. Only hair far denser than that of any head
 /// has more within reach; then the rest is left out, and counts as one dropped pair per group.
-const MAX_SEEN: usize = 1 << 12;
+const MAX_TESTED: usize = 1 << 12;
 
 /// Eights of segments, with the capsules around them in lanes.
 #[derive(Debug)]
@@ -91,15 +91,15 @@ impl Default for Scratch {
     /// Reserves the largest size.
     fn default() -> Self {
         let shortlist = || Shortlist {
-            eight: Vec::with_capacity(MAX_SEEN),
-            capsules: Vec::with_capacity(MAX_SEEN / WIDTH),
+            eight: Vec::with_capacity(MAX_TESTED),
+            capsules: Vec::with_capacity(MAX_TESTED / WIDTH),
         };
         Self {
             for_group: shortlist(),
             for_eight: shortlist(),
-            bits: Vec::with_capacity(MAX_SEEN / WIDTH),
-            near: Vec::with_capacity(MAX_SEEN),
-            distances: Vec::with_capacity(MAX_SEEN),
+            bits: Vec::with_capacity(MAX_TESTED / WIDTH),
+            near: Vec::with_capacity(MAX_TESTED),
+            distances: Vec::with_capacity(MAX_TESTED),
         }
     }
 }
@@ -137,9 +137,9 @@ pub(super) fn collect_pairs<S: Simd>(
         let probe = Probe::new(simd, &tree.large_capsule(group), reach);
         tree.eights_near(simd, &probe, eights.end - 1, |eight| {
             for_group.push(eight as u32, &tree.capsule(eight));
-            for_group.eight.len() < MAX_SEEN
+            for_group.eight.len() < MAX_TESTED
         });
-        if for_group.eight.len() >= MAX_SEEN {
+        if for_group.eight.len() >= MAX_TESTED {
             nearest.dropped += 1;
         }
         for eight in eights {

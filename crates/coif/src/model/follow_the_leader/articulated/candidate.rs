@@ -3,13 +3,13 @@
 use fearless_simd::{Simd, SimdBase, SimdMask, f32x8, f32x16};
 
 use super::{BENT, MAX_LEFT};
-use crate::math::LANES;
 use crate::math::lanes::{HALF, Vec3x, half_row};
+use crate::math::{Bits, LANES};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::block::{Block, FIXED, Outcome};
 use crate::model::follow_the_leader::collider::Obstacles;
 use crate::model::follow_the_leader::contact::{NOTHING, Segment, leave_body};
-use crate::model::follow_the_leader::near::{Bits, Near};
+use crate::model::follow_the_leader::near::Near;
 use crate::model::follow_the_leader::resting::{self, MEMORY};
 
 /// One point of sixteen strands, before the collision test.

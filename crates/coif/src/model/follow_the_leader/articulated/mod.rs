@@ -30,21 +30,21 @@
 //! first pass (`resting.rs`); after a new collision the step is solved again with that contact, and with the joints
 //! that it has bent, until the push on the length sphere is small ([`MAX_LEFT`]).
 //!
-//! **Stability.** All terms are convex quadratics that are nowhere below the potentials they stand for (tensions below
-//! zero count as zero), so a step never adds energy to a chain on a head that stands still but by the projection's
-//! remainder, for any step, any segments, any masses and any curvature: the minimised sum at the new state is at most
-//! its value at `b = 0` (`energy_tests.rs` measures it, contact included). The one-way
-//! pass has no such bound: its reaction (eq. 9) is one step late, `d_i(t) = c - r d_i(t-1)` where hair bends by
-//! an angle `w`, with `r = m_i / m_(i-1) sin^2 w`, and its tensions pull along directions of the last step,
-//! with `tension dt^2 / (m_i l_(i+1)) < 4` needed. Both fail where a segment is much longer than the one before.
+//! Stability: all terms are convex quadratics that are nowhere below the potentials they stand for (tensions below zero
+//! count as zero), so on a head at rest a step adds no energy beyond the residual of the projection, for any step, any
+//! segments, any masses and any curvature: the minimised sum at the new state is at most its value at `b = 0`
+//! (`energy_tests.rs` measures it, contact included). The one-way pass has no such bound: its reaction (eq. 9) is one
+//! step late, `d_i(t) = c - r d_i(t-1)` where hair bends by an angle `w`, with `r = m_i / m_(i-1) sin^2 w`, and its
+//! tensions pull along directions of the last step, with `tension dt^2 / (m_i l_(i+1)) < 4` needed. Both fail where a
+//! segment is much longer than the one before.
 //!
 //! Deviations: the paper moves points geometrically in its backward pass, and corrects velocities by eq. 9 for
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
+mod back_substitution;
 mod candidate;
 mod free_root;
-mod left;
 mod root_to_tip;
 mod tip_to_root;
 
@@ -57,15 +57,14 @@ use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::frames::FRAME;
 use super::joint::LaneLimit;
-use super::near::Bits;
 use super::resting::{self, TERMS};
 use super::state::{STATE, State};
 use crate::environment::FieldObstacle;
-use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::tangent::Columns;
+use crate::math::{Bits, LANES};
 
-/// Numbers that the first pass leaves a point for the second ([`Left`]).
+/// Numbers that the first pass leaves a point for the second ([`BackSubstitution`]).
 pub(super) const SCRATCH: usize = 20 * LANES;
 
 /// Least squared length (m^2) of a vector with a defined direction.

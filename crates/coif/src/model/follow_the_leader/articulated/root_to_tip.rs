@@ -3,17 +3,17 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
 
+use super::back_substitution::{BackSubstitution, Joined};
 use super::candidate::Candidate;
 use super::free_root::PlacedRoot;
-use super::left::{Joined, Left};
 use super::{Affine, Fixed, NO_DIRECTION2, SCRATCH};
+use crate::body::distance_field::MAX_SLOPE;
 use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::lanes::{HALF, VECTOR, Vec3x};
 use crate::math::tangent::{Columns, Vec2x};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::block::{Block, FIXED, Outcome, Upcoming};
 use crate::model::follow_the_leader::collider::Obstacles;
-use crate::model::follow_the_leader::contact::SLOPE;
 use crate::model::follow_the_leader::near::{Near, near_path};
 use crate::model::follow_the_leader::resting::{self, TERMS};
 use crate::model::follow_the_leader::state::State;
@@ -92,22 +92,22 @@ pub(super) fn root_to_tip<S: Simd>(
         let shift = motion.point(x);
         let segment = (x - x_leader) + (shift - shift_leader);
         let e = segment * e_scale;
-        let left = Left::load(simd, &scratch[i]);
+        let back = BackSubstitution::load(simd, &scratch[i]);
         let limit = if i > 1 { Fixed(&fixed[i]).turn(simd) } else { splat(-1.0) };
         let tangents = Columns::tangents(e);
         // Compute the minimising turn, given the leader.
-        let behind = displaced + e * left.chord;
-        let mut turn = left.turn - left.by_leader.dot(behind);
+        let behind = displaced + e * back.chord;
+        let mut turn = back.turn - back.by_leader.dot(behind);
         let by_turn = Joined::load_turn(simd, &scratch[i]);
         if let Some(by_turn) = &by_turn {
             turn += by_turn.mul(turn_leader);
         }
         let across = tangents.mul(turn) * length;
-        let mut direction = segment + e * left.chord + across;
+        let mut direction = segment + e * back.chord + across;
         // Propagate the displacement by pushes of contact, which adds no velocity.
         let mut turn_pushed = Vec2x::zero(simd);
         if pushed_before {
-            turn_pushed = turn_pushed - left.by_leader.dot(pushed);
+            turn_pushed = turn_pushed - back.by_leader.dot(pushed);
             if let Some(by_turn) = &by_turn {
                 turn_pushed += by_turn.mul(turn_pushed_leader);
             }
@@ -118,11 +118,11 @@ pub(super) fn root_to_tip<S: Simd>(
             driven2 = driven2.max(resting::surface_motion2(simd, &contact[i], &terms[i]));
             outcome.impact |= resting::update(simd, &mut contact[i], &terms[i], place, pass.dt);
         }
-        let mut slack = left.by_place.dot(place);
+        let mut slack = back.by_place.dot(place);
         if let Some(by_cross) = Joined::load_cross(simd, &scratch[i]) {
             slack += by_cross.x * turn.x + by_cross.y * turn.y;
         }
-        (left.pull - slack).store_slice(&mut tension[i]);
+        (back.pull - slack).store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), in the direction of the segment before if there is none.
         let distance2 = direction.dot(direction);
         let degenerate = distance2.simd_lt(NO_DIRECTION2);
@@ -159,7 +159,7 @@ pub(super) fn root_to_tip<S: Simd>(
         if !near.is_empty() || obstacles.field.is_some() {
             let mut inside = near.hold_row(simd, p);
             if let Some(field) = obstacles.field {
-                clear -= length * SLOPE;
+                clear -= length * MAX_SLOPE;
                 inside |= clear.simd_lt(field.skin);
             }
             if inside.any_true() {
@@ -209,8 +209,8 @@ pub(super) fn root_to_tip<S: Simd>(
     outcome
 }
 
-/// Turns segments that bend too far back to the limit, in the plane of the two: unit vectors, and the cosine of the
-/// largest turn.
+/// Turns segments that are bent beyond the limit back to it, in the plane of the two: unit vectors, and the cosine of
+/// the largest turn.
 #[inline(always)]
 fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) -> Vec3x<S> {
     let cosine = ahead.dot(along);

@@ -3,8 +3,8 @@
 use fearless_simd::{Simd, SimdBase, f32x16, mask32x16};
 use glam::Vec3;
 
+use super::back_substitution::{BackSubstitution, Joined};
 use super::free_root::FreeRoot;
-use super::left::{Joined, Left};
 use super::{Affine, Before, Carried, Fixed, SCRATCH};
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::symmetric::Symmetric;
@@ -177,12 +177,12 @@ pub(super) fn tip_to_root<S: Simd>(
         let e = segment.along;
         let lever = segment.tangents.scaled(length);
         let pulled = f32x16::from_slice(simd, tension).max(splat(0.0));
-        let held_straight = (pulled + style.direction_both) * length;
+        let isotropic = (pulled + style.direction_both) * length;
         let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
         let mut stiffness = Symmetric2 {
-            xx: lever.x.dot(by_leader.x) + held_straight,
+            xx: lever.x.dot(by_leader.x) + isotropic,
             xy: lever.x.dot(by_leader.y),
-            yy: lever.y.dot(by_leader.y) + held_straight,
+            yy: lever.y.dot(by_leader.y) + isotropic,
         };
         let soon = root.direction_back(e + segment.turns);
         let further = splat(i as f32).simd_lt(last);
@@ -229,19 +229,19 @@ pub(super) fn tip_to_root<S: Simd>(
         };
         let chord = segment.shrinks * length;
         let (pull, by_place) = (e.dot(rhs), inertia.mul(e));
-        let left = &mut scratch[i];
-        Left { turn: turned, by_leader: weighed, chord, pull, by_place }.store(left);
+        let back = &mut scratch[i];
+        BackSubstitution { turn: turned, by_leader: weighed, chord, pull, by_place }.store(back);
         let centripetal = e * chord;
         beyond.inertia = inertia.minus_product(&weighed, &by_leader);
         beyond.push = rhs - by_leader.mul(turned) - beyond.inertia.mul(centripetal);
         beyond.joined = joint.is_some();
-        Joined::store_flags(left, joint.is_some(), joined);
+        Joined::store_flags(back, joint.is_some(), joined);
         if joined {
-            Joined::store_cross(left, cross.dot(e));
+            Joined::store_cross(back, cross.dot(e));
         }
         if let Some(Joint { cross: by_turn, inner, turn_inner, .. }) = joint {
             let coupled = Matrix2 { x: inverse.mul(by_turn.x), y: inverse.mul(by_turn.y) };
-            Joined::store_turn(left, &coupled);
+            Joined::store_turn(back, &coupled);
             beyond.cross = weighed.after(&by_turn);
             beyond.stiffness = inner.minus(&Symmetric2::product(&by_turn, &coupled));
             beyond.turn =

@@ -6,11 +6,8 @@ use super::{PlainCollision, Surroundings};
 use crate::model::FieldObstacle;
 use crate::model::follow_the_leader::BendLimit;
 use crate::model::follow_the_leader::collider::StepCollider;
-use crate::model::follow_the_leader::contact::{CLEAR_OF_ROUNDING, NO_CONE};
+use crate::model::follow_the_leader::contact::{CLEAR_OF_ROUNDING, FIELD_ROUNDS, NO_CONE};
 use crate::model::follow_the_leader::on_sphere::{leave_corner, resolve_on_sphere};
-
-/// Iterations in a distance field, whose surface is curved.
-const FIELD_ROUNDS: usize = 6;
 
 pub(super) fn unbend(
     limit: &BendLimit,

@@ -9,7 +9,7 @@ use glam::{Quat, Vec2, Vec3};
 
 use self::contact::{brake_of, collide, leave_field, unbend, unbend_on_plane};
 use self::resting::{rebound, remember, update};
-use self::tip_to_root::{Left, tip_to_root};
+use self::tip_to_root::{BackSubstitution, tip_to_root};
 use super::ageing::Age;
 use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
@@ -112,7 +112,7 @@ struct Strand {
 pub struct PlainFollowTheLeader {
     settings: Settings,
     strands: Vec<Strand>,
-    left: Vec<Left>,
+    back: Vec<BackSubstitution>,
     /// Particles of a strand at the start of the step.
     start: Vec<Particle>,
     /// Positions after the solve before; empty in the first.
@@ -154,7 +154,7 @@ impl PlainFollowTheLeader {
         Self {
             settings: settings.clone(),
             strands: strands.collect(),
-            left: Vec::new(),
+            back: Vec::new(),
             start: Vec::new(),
             found: Vec::new(),
         }
@@ -175,7 +175,7 @@ impl PlainFollowTheLeader {
             self.start.extend_from_slice(&strand.particles);
             self.found.clear();
             let mut impact =
-                step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
+                step_strand(strand, root, wind, &pass, &around, &mut self.back, &self.found);
             for round in 1..if pass.backward { MAX_SOLVES } else { 0 } {
                 if !impact {
                     break;
@@ -203,7 +203,7 @@ impl PlainFollowTheLeader {
                     }
                 }
                 impact =
-                    step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
+                    step_strand(strand, root, wind, &pass, &around, &mut self.back, &self.found);
             }
             if pass.backward {
                 rebound(strand, &self.start, &pass, &around);
@@ -280,7 +280,7 @@ fn step_strand(
     wind: Vec3,
     pass: &Pass,
     around: &Surroundings<'_>,
-    left: &mut Vec<Left>,
+    back: &mut Vec<BackSubstitution>,
     found: &[Vec3],
 ) -> bool {
     let dt = pass.dt;
@@ -288,7 +288,7 @@ fn step_strand(
     let fall = pass.gravity * (dt * dt);
     let count = strand.particles.len();
     if pass.backward {
-        tip_to_root(strand, root, pass, around, left, found);
+        tip_to_root(strand, root, pass, around, back, found);
     }
     let x_root = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
@@ -304,21 +304,21 @@ fn step_strand(
         let (x, v) = (particle.position, particle.velocity);
         let mut direction;
         let (mut turn, mut turn_pushed) = (Vec2::ZERO, Vec2::ZERO);
-        if let Some(left) = left.get(i) {
+        if let Some(back) = back.get(i) {
             // Compute the minimising turn, given the leader.
-            let e = left.along;
-            let behind = displaced + e * (left.shrinks * particle.length);
-            turn = left.turn - left.by_leader.dot(behind) + left.by_turn * turn_leader;
-            let across = left.tangents.mul(turn) * particle.length;
+            let e = back.along;
+            let behind = displaced + e * (back.shrinks * particle.length);
+            turn = back.turn - back.by_leader.dot(behind) + back.by_turn * turn_leader;
+            let across = back.tangents.mul(turn) * particle.length;
             let place = behind + across;
             strand.particles[i].tension =
-                left.pull - left.by_place.dot(place) - left.by_cross.dot(turn);
-            for (contact, terms) in strand.particles[i].contacts.iter_mut().zip(&left.terms) {
+                back.pull - back.by_place.dot(place) - back.by_cross.dot(turn);
+            for (contact, terms) in strand.particles[i].contacts.iter_mut().zip(&back.terms) {
                 impact |= update(contact, terms, place, dt);
             }
-            direction = e * (particle.length * (1.0 + left.shrinks)) + across;
-            turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);
-            pushed += left.tangents.mul(turn_pushed) * particle.length;
+            direction = e * (particle.length * (1.0 + back.shrinks)) + across;
+            turn_pushed = back.by_turn * turn_pushed_leader - back.by_leader.dot(pushed);
+            pushed += back.tangents.mul(turn_pushed) * particle.length;
         } else {
             // Predict (eq. 1), with the pull of the next segment (eq. 9).
             let x_next = strand.particles[(i + 1).min(count - 1)].position;
@@ -338,10 +338,10 @@ fn step_strand(
         if pass.bend.is_on() && i > 1 {
             let before = strand.particles[i - 1].length;
             direction = unbend(&limit, parent - grandparent, before, direction, distance);
-            if let Some(left) = left.get(i) {
+            if let Some(back) = back.get(i) {
                 let straighter = direction / distance - along_free;
                 pushed += straighter * particle.length;
-                turn_pushed += left.tangents.dot(straighter);
+                turn_pushed += back.tangents.dot(straighter);
             }
         }
         let mut p = parent + direction * (particle.length / distance);
@@ -381,9 +381,9 @@ fn step_strand(
                 let scaled = PlainCollision { friction: t.friction * friction, ..t };
                 brake_of(&scaled, p - x - pushed, 1.0 / dt)
             });
-            if let Some(left) = left.get(i) {
+            if let Some(back) = back.get(i) {
                 pushed += p - free;
-                turn_pushed += left.tangents.dot(p - free) / particle.length;
+                turn_pushed += back.tangents.dot(p - free) / particle.length;
             }
         } else {
             p = root.point(particle.rest);
@@ -393,9 +393,9 @@ fn step_strand(
         let carried_on = strand.shape.tie[i].carried_on;
         let blow = wind * (1.0 - carried_on);
         strand.particles[i].velocity = (p - x - dragged) * (carried_on / dt) + blow - brake;
-        if let Some(left) = left.get(i) {
-            displaced += p - parent - left.along * particle.length;
-            turn += left.tangents.dot((p - parent) / particle.length - along_free);
+        if let Some(back) = back.get(i) {
+            displaced += p - parent - back.along * particle.length;
+            turn += back.tangents.dot((p - parent) / particle.length - along_free);
         } else {
             strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
         }

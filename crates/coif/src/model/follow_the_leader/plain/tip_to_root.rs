@@ -13,7 +13,7 @@ use crate::model::follow_the_leader::style::Tie;
 /// Terms of a particle and its segment, computed in the pass from tip to root for the pass from root to tip
 /// (`articulated/`).
 #[derive(Clone, Copy, Default)]
-pub(super) struct Left {
+pub(super) struct BackSubstitution {
     pub(super) shift: Vec3,
     pub(super) along: Vec3,
     pub(super) tangents: Columns,
@@ -67,13 +67,18 @@ impl Columns {
 
 /// Computes the segments at the start of the step: deviation of their directions from the groomed ones, and turns by
 /// their velocities.
-fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left>) {
+fn segments_at_start(
+    strand: &Strand,
+    root: &RigidTransform,
+    pass: &Pass,
+    back: &mut Vec<BackSubstitution>,
+) {
     let motion = *root * strand.root.inverse();
-    left.clear();
+    back.clear();
     for (i, outer) in strand.particles.iter().enumerate() {
         let shift = motion.point(outer.position) - outer.position;
-        let mut state = Left { shift, ..Left::default() };
-        if let (Some(before), Some(inner)) = (left.last(), strand.particles[..i].last()) {
+        let mut state = BackSubstitution { shift, ..BackSubstitution::default() };
+        if let (Some(before), Some(inner)) = (back.last(), strand.particles[..i].last()) {
             let carried = shift - before.shift;
             state.along = ((outer.position - inner.position) + carried) / outer.length;
             state.tangents = Columns::tangents(state.along);
@@ -82,7 +87,7 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
             state.turns = (drift - carried) / outer.length;
             state.shrinks = (-0.5 * state.turns.length_squared()).max(-0.5);
         }
-        left.push(state);
+        back.push(state);
     }
 }
 
@@ -117,7 +122,12 @@ pub(super) struct Joint {
 
 impl Joint {
     /// Between a segment and the one ahead of it.
-    pub(super) fn new(k: f32, limit: &Limit, [segment, ahead]: [&Left; 2], closes: f32) -> Self {
+    pub(super) fn new(
+        k: f32,
+        limit: &Limit,
+        [segment, ahead]: [&BackSubstitution; 2],
+        closes: f32,
+    ) -> Self {
         let product = |a: Vec2, b: Vec2| Mat2::from_cols(a * b.x, a * b.y);
         let diagonal = |d: f32| Mat2::from_diagonal(Vec2::splat(d));
         let beyond = limit.start - segment.along.dot(ahead.along);
@@ -146,21 +156,21 @@ pub(super) fn tip_to_root(
     root: &RigidTransform,
     pass: &Pass,
     around: &Surroundings<'_>,
-    left: &mut Vec<Left>,
+    back: &mut Vec<BackSubstitution>,
     found: &[Vec3],
 ) {
     let product = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
-    look(strand, root, pass, left);
+    segments_at_start(strand, root, pass, back);
     let mut beyond = Beyond::NOTHING;
-    let whole = left.len() as f32;
+    let whole = back.len() as f32;
     let (drag, settled) = (strand.age.drag * pass.dt, strand.age.settled(pass.settling_time));
-    for i in (1..left.len()).rev() {
-        let (before, state) = (left[i - 1], left[i]);
+    for i in (1..back.len()).rev() {
+        let (before, state) = (back[i - 1], back[i]);
         let length_before = strand.particles[i - 1].length;
         let (particle, mass) = (&mut strand.particles[i], strand.shape.mass[i]);
         let Tie { spring, damper, friction, .. } = strand.shape.tie[i];
-        let Left { shift, along: e, .. } = state;
+        let BackSubstitution { shift, along: e, .. } = state;
         let length = particle.length;
         let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shift)
             * mass
@@ -212,7 +222,7 @@ pub(super) fn tip_to_root(
         let inverse = stiffness.inverse();
         let (turned, coupled) = (inverse * turn, inverse * by_turn);
         let weighed = by_leader.after(inverse);
-        left[i] = Left {
+        back[i] = BackSubstitution {
             turn: turned,
             by_leader: weighed,
             by_turn: coupled,

@@ -1,14 +1,14 @@
 use glam::Vec3A;
 
-/// How a face is bent about an edge, and the derivatives.
+/// Bending of a face about an edge, and its derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bend {
+pub(crate) struct Bend {
     /// Force per stiffness: twice the sine of half the angle from rest.
-    pub force: f32,
+    pub(crate) force: f32,
     /// Slope of that per angle: the cosine of half the angle from rest, never negative.
-    pub slope: f32,
+    pub(crate) slope: f32,
     /// Gradients of the angle with respect to the edge's ends, the wing before and the wing after (1/m).
-    pub gradients: [Vec3A; 4],
+    pub(crate) gradients: [Vec3A; 4],
 }
 
 /// Bending about the edge from a to b, of the corner triangles (a, b, before) and (a, b, after).
@@ -16,12 +16,12 @@ pub struct Bend {
 /// Model: the angle t between the two wings about the edge, less that at rest, with the energy
 /// `4 k (1 - cos(t / 2))`: `k t^2 / 2` for small angles, with a force that grows up to a half turn.
 /// Source: `baraff1998` 4.3, bend condition.
-/// Symbols: a, b ends of the edge (m), `before`, `after` the wings (m), `rest` cosine and sine of the
-/// angle at rest, `min_length` smallest distance (m) of a wing from the edge that is told apart.
+/// Symbols: a, b ends of the edge (m), `before`, `after` the wings (m), `rest` cosine and sine of the angle at rest,
+/// `min_length` lower bound of the distance (m) of a wing from the edge.
 /// Deviations: the angle's energy without inverse trigonometric functions. The gradient is exact,
 /// the paper's holds the normals' lengths constant.
 #[inline(always)]
-pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], min_length: f32) -> Bend {
+pub(crate) fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], min_length: f32) -> Bend {
     let [a, b, before, after] = x;
     let edge = b - a;
     let inverse = 1.0 / edge.length().max(min_length);

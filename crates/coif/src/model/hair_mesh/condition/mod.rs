@@ -5,20 +5,20 @@
 //! edges of a quad, shear in its middle, bending in the corners on either side of an edge, volume in
 //! the corners of a prism. So nothing is cut into triangles, and no diagonal is preferred.
 //!
-//! An implicit step wants a positive semi-definite stiffness. Of each energy's second derivative,
-//! k (grad C grad C^T + C grad grad C), only the first part is kept, which is a square; of the second
-//! only the transverse part of a stretched edge, which is never negative. So the system of a step is
-//! positive definite for any shape, flattened and inverted prisms included, while the forces are exact.
+//! An implicit step requires a positive semi-definite stiffness. Of each energy's second derivative,
+//! `k (grad C grad C^T + C grad grad C)`, only the first term is kept, which is a square, and of the second only the
+//! transverse part of a stretched edge, which is never negative. So the system of a step is positive definite for any
+//! shape, flattened and inverted prisms included, while the forces are exact.
 
 mod bend;
 mod shear;
 mod stretch;
 mod volume;
 
-pub use bend::{Bend, bend_condition};
-pub use shear::{Shear, shear_condition};
-pub use stretch::{Stretch, stretch_condition};
-pub use volume::{Volume, volume_condition};
+pub(crate) use bend::bend_condition;
+pub(crate) use shear::shear_condition;
+pub(crate) use stretch::stretch_condition;
+pub(crate) use volume::volume_condition;
 
 #[cfg(test)]
 mod differences {
@@ -45,7 +45,7 @@ mod differences {
         })
     }
 
-    /// Some points of about a metre that are in no special position.
+    /// Points of about a metre in general position.
     pub(super) fn points<const N: usize>(seed: u32) -> [Vec3A; N] {
         let mut random = Random::new(seed.into(), 1);
         std::array::from_fn(|_| random.vector().into())

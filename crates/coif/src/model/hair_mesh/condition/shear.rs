@@ -2,19 +2,19 @@ use glam::Vec3A;
 
 /// A quad's shear and its derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shear {
+pub(crate) struct Shear {
     /// C.
-    pub value: f32,
+    pub(crate) value: f32,
     /// Gradient with respect to the third corner (1/m); that of the first is the opposite.
-    pub third: Vec3A,
+    pub(crate) third: Vec3A,
     /// Gradient with respect to the second corner (1/m); that of the fourth is the opposite.
-    pub second: Vec3A,
+    pub(crate) second: Vec3A,
 }
 
 impl Shear {
     /// The gradients with respect to the four corners (1/m).
     #[inline(always)]
-    pub fn gradients(&self) -> [Vec3A; 4] {
+    pub(crate) fn gradients(&self) -> [Vec3A; 4] {
         [-self.third, self.second, self.third, -self.second]
     }
 }
@@ -30,7 +30,7 @@ impl Shear {
 /// be at right angles at rest. A quad that folds like a saddle has no shear here; its edges and the
 /// volume of its corners resist that.
 #[inline(always)]
-pub fn shear_condition(x: [Vec3A; 4], inverse_lengths: [f32; 2], rest: f32) -> Shear {
+pub(crate) fn shear_condition(x: [Vec3A; 4], inverse_lengths: [f32; 2], rest: f32) -> Shear {
     let [iu, iv] = inverse_lengths.map(|i| 0.5 * i);
     let (diagonal, other) = (x[2] - x[0], x[1] - x[3]);
     let (along_u, along_v) = ((diagonal + other) * iu, (diagonal - other) * iv);

@@ -2,16 +2,16 @@ use glam::Vec3A;
 
 /// An edge's stretch and its derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// C: length over rest length, less 1.
-    pub value: f32,
+    pub(crate) value: f32,
     /// Gradient of C with respect to the second end (1/m); that of the first is the opposite.
-    pub gradient: Vec3A,
+    pub(crate) gradient: Vec3A,
     /// Curvature of C across the edge (1/m^2): the part of its second derivative that is not along the
     /// edge is this times (1 - u u^T), for a unit direction u.
-    pub across: f32,
+    pub(crate) across: f32,
     /// Direction of the edge, unit length; zero for an edge without length.
-    pub direction: Vec3A,
+    pub(crate) direction: Vec3A,
 }
 
 /// Stretch of an edge.
@@ -22,7 +22,7 @@ pub struct Stretch {
 /// Deviations: on a quad the paper's `w_u` is measured on both edges along u instead of once per
 /// triangle, so that no diagonal is stiffer. Without its area: the stiffness carries the volume.
 #[inline(always)]
-pub fn stretch_condition(a: Vec3A, b: Vec3A, inverse_rest: f32) -> Stretch {
+pub(crate) fn stretch_condition(a: Vec3A, b: Vec3A, inverse_rest: f32) -> Stretch {
     let edge = b - a;
     let length = edge.length();
     // An edge without length has no direction to pull in; other conditions open it.

@@ -2,11 +2,11 @@ use glam::Vec3A;
 
 /// A tetrahedron's change of volume and its derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Volume {
+pub(crate) struct Volume {
     /// C: change of volume over the volume of reference.
-    pub value: f32,
+    pub(crate) value: f32,
     /// Gradients with respect to the four corners (1/m).
-    pub gradients: [Vec3A; 4],
+    pub(crate) gradients: [Vec3A; 4],
 }
 
 /// Change of volume of a tetrahedron.
@@ -19,7 +19,7 @@ pub struct Volume {
 /// Deviations: divided by a volume of reference, so that the stiffness is a modulus. The paper prints
 /// its forces without the sixth of the gradient, which is folded into its stiffness.
 #[inline(always)]
-pub fn volume_condition(x: [Vec3A; 4], inverse_reference: f32, rest: f32) -> Volume {
+pub(crate) fn volume_condition(x: [Vec3A; 4], inverse_reference: f32, rest: f32) -> Volume {
     let (e1, e2, e3) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
     let sixth = inverse_reference * (1.0 / 6.0);
     let by_1 = e2.cross(e3) * sixth;
@@ -87,9 +87,9 @@ mod tests {
         }
     }
 
-    /// Figure 2: flat or inverted, the force pushes the corner to its own side.
+    /// Figure 2: flat or inverted, the force pushes the corner to its side at rest.
     #[test]
-    fn the_force_points_home_when_flat_and_when_inverted() {
+    fn the_force_restores_the_corner_when_flat_and_when_inverted() {
         for height in [0.5, 0.0, -0.7f32] {
             let x = [Vec3A::ZERO, Vec3A::X, Vec3A::Y, Vec3A::Z * height];
             let c = volume_condition(x, 6.0, 1.0 / 6.0);

@@ -10,7 +10,7 @@ use crate::model::quarantine::is_sane;
 impl MeshDynamics {
     /// Resets columns to their rest shape that are out of range, not finite, or grow where `roots` has no
     /// finite pose.
-    pub(super) fn put_back_broken(&mut self, roots: &[RigidTransform], broken: &mut [bool]) -> u32 {
+    pub(super) fn reset_broken(&mut self, roots: &[RigidTransform], broken: &mut [bool]) -> u32 {
         let mut count = 0;
         for column in 0..self.roots.len() {
             let range = self.starts[column] as usize..self.starts[column + 1] as usize;
@@ -23,13 +23,13 @@ impl MeshDynamics {
             }
             if !sane {
                 count += 1;
-                self.put_on_rest(column);
+                self.reset_column(column);
             }
         }
         count
     }
 
-    fn put_on_rest(&mut self, column: usize) {
+    fn reset_column(&mut self, column: usize) {
         for v in self.starts[column] as usize..self.starts[column + 1] as usize {
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
             self.v[v] = Vec3A::ZERO;
@@ -43,7 +43,7 @@ impl MeshDynamics {
     pub fn reset(&mut self, roots: &[RigidTransform]) {
         for (column, root) in roots.iter().enumerate().take(self.roots.len()) {
             self.roots[column] = *root;
-            self.put_on_rest(column);
+            self.reset_column(column);
         }
         self.open.fill(false);
         self.depth_is_known = false;

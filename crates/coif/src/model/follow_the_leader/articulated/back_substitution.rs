@@ -1,4 +1,4 @@
-//! Results of the pass from tip to root that the pass from root to tip needs.
+//! Coefficients of the back substitution: results of the pass from tip to root for the pass from root to tip.
 
 use fearless_simd::{Simd, SimdBase, f32x16};
 
@@ -9,7 +9,7 @@ use crate::math::tangent::{Columns, Matrix2, Vec2x};
 
 /// Result of the first pass for a point: its segment turns by `turn - by_leader^T a`, where its leader is
 /// displaced by `a`, and by what a [joint](Joined) adds.
-pub(super) struct Left<S: Simd> {
+pub(super) struct BackSubstitution<S: Simd> {
     pub(super) turn: Vec2x<S>,
     pub(super) by_leader: Columns<S>,
     /// Shortening along the segment by the turn, to second order (m).
@@ -19,7 +19,7 @@ pub(super) struct Left<S: Simd> {
     pub(super) by_place: Vec3x<S>,
 }
 
-impl<S: Simd> Left<S> {
+impl<S: Simd> BackSubstitution<S> {
     #[inline(always)]
     pub(super) fn store(&self, row: &mut [f32; SCRATCH]) {
         let row = row.as_chunks_mut::<LANES>().0;

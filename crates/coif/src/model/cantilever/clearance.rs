@@ -19,9 +19,9 @@ pub(crate) const DEEPEST: f32 = 5e-3;
 const NEIGHBOUR: f32 = 0.5;
 
 /// Clearance (m) of a point at a distance (m) from the body at rest.
-pub(super) fn room_at(distance: f32) -> f32 {
-    let room = distance - GRAZE;
-    if room < -DEEPEST { 0.0 } else { room }
+pub(super) fn clearance_at(distance: f32) -> f32 {
+    let clearance = distance - GRAZE;
+    if clearance < -DEEPEST { 0.0 } else { clearance }
 }
 
 /// A collider at the start of the step.
@@ -45,10 +45,10 @@ impl<'a> BodyAtRest<'a> {
     }
 
     /// Clearance from the body of a groomed point (m).
-    pub(crate) fn room(&self, p: Vec3) -> f32 {
+    pub(crate) fn clearance(&self, p: Vec3) -> f32 {
         let near = dispatch!(self.level, simd => Near::pick(simd, &self.shapes, p, NEIGHBOUR));
         let of_field = self.field.map(|o| o.distance_at(p) - o.skin);
         let of_shapes = near.all().map(|s| s.tangent_plane(p).1);
-        room_at(of_shapes.chain(of_field).fold(f32::INFINITY, f32::min))
+        clearance_at(of_shapes.chain(of_field).fold(f32::INFINITY, f32::min))
     }
 }
