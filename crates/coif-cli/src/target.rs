@@ -41,7 +41,15 @@ impl Target {
     pub(crate) fn parse(path: &Path) -> Result<Self, Failure> {
         let ends_with_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let ending = ending(path);
-        if ends_with_slash || path.is_dir() || !is_format(&ending) {
+        if ends_with_slash || path.is_dir() {
+            return Ok(Self::Cache(path.into()));
+        }
+        if ending.contains(['#', '%']) {
+            let message = format!("{}: numbered files need an extension", path.display());
+            let hint = format!("write for instance {}.hair", path.display());
+            return Err(Failure::new(message, hint));
+        }
+        if !is_format(&ending) {
             return Ok(Self::Cache(path.into()));
         }
         if [STRIPS_ENDING, MOTION_ENDING].contains(&ending.as_str()) {
@@ -207,9 +215,12 @@ mod tests {
         assert_eq!(kind("a.npz").unwrap(), Target::Motion("a.npz".into()));
         assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
         assert_eq!(kind("a.GLB").unwrap(), Target::Strips("a.GLB".into()));
-        for (name, expected) in
-            [("a.mp4", "--render"), ("a.abc", ".hair, .obj"), ("a.%03d.glb", "placeholder")]
-        {
+        for (name, expected) in [
+            ("a.mp4", "--render"),
+            ("a.abc", ".hair, .obj"),
+            ("a.%03d.glb", "placeholder"),
+            ("a.####", "a.####.hair"),
+        ] {
             let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
             assert!(hint.contains(expected), "{hint}");
         }

@@ -173,7 +173,7 @@ impl Convert {
             },
         };
         match output {
-            Output::Series => self.convert_series(&frames, talk),
+            Output::Series => self.convert_series(&frames),
             Output::Motion => self.convert_motion(&mut frames, talk),
             Output::Numbered(sequence) => self.convert_frames(&mut frames, &sequence, talk),
             Output::One => {
@@ -353,7 +353,7 @@ impl Convert {
     }
 
     /// Writes the rows of the health table.
-    fn convert_series(&self, frames: &Frames, _talk: &Talk) -> Result<(), Failure> {
+    fn convert_series(&self, frames: &Frames) -> Result<(), Failure> {
         let Frames::Cache(cache) = frames else {
             return Err(Failure::new(
                 format!("{}: numbered files have no figures", self.input.display()),

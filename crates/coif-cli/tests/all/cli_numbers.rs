@@ -1,15 +1,20 @@
 //! Numbered files, figures per frame, arrays and sweeps, black box.
 
+#![allow(clippy::unwrap_used)]
+
 use crate::program::{Folder, SMALL, names_in, two_strands};
 
 fn read(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path(name)).unwrap()
 }
 
+/// Motion that is visible from one frame to the next.
+const FAST: &[&str] = &["--set", "body.speed=8"];
+
 /// Three frames of a small simulation in the folder `run`.
 fn small_run() -> Folder {
     let folder = Folder::new();
-    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "run"], SMALL].concat());
+    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "run"], FAST, SMALL].concat());
     folder
 }
 
@@ -99,8 +104,9 @@ fn notes_on_a_format_come_once() {
     let command = [&["simulate", "spin", "--frames", "3", "-o", "a.##.obj"], &fur[..]].concat();
     let outcome = folder.json(&command);
     let notes = outcome["warnings"].as_array().unwrap();
-    let of_file = notes.iter().filter(|w| w.as_str().unwrap().contains(".obj")).count();
-    assert_eq!(of_file, 1, "{notes:?}");
+    let of_file: Vec<&str> =
+        notes.iter().filter_map(|w| w.as_str()).filter(|w| w.contains(".obj")).collect();
+    assert!(!of_file.is_empty() && of_file.iter().all(|w| w.contains("a.00.obj")), "{notes:?}");
 }
 
 #[test]
@@ -139,7 +145,7 @@ fn floats(archive: &[u8], name: &str) -> Vec<f32> {
 fn positions_and_velocities_become_arrays() {
     let folder = small_run();
     folder.ok(&["convert", "run", "run.npz"]);
-    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "model.npz"], SMALL].concat());
+    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "model.npz"], FAST, SMALL].concat());
     folder.ok(&["convert", "run", "a.##.hair"]);
     folder.ok(&["convert", "a.##.hair", "files.npz", "--fps", "60"]);
     folder.ok(&["convert", "run", "middle.npz", "--frame", "1"]);
@@ -166,13 +172,19 @@ fn positions_and_velocities_become_arrays() {
         }
     }
     assert_eq!(floats(&bytes("middle.npz"), "velocities"), found[n..2 * n]);
-    // Those of the model agree with the differences within the change over a frame.
-    let exact = floats(&bytes("model.npz"), "velocities");
+    // Those of the model agree once the motion is smooth: differences of frames h apart are off by (w h)^2 / 6 for
+    // hair that swings at w; 5 Hz and 60 frames a second give 5 %, and the roots turn with the body.
+    let long = [&["--frames", "31", "--set", "body.speed=2"], SMALL].concat();
+    folder.ok(&[&["simulate", "spin", "-o", "long"], &long[..]].concat());
+    folder.ok(&[&["simulate", "spin", "-o", "exact.npz"], &long[..]].concat());
+    folder.ok(&["convert", "long", "differences.npz"]);
+    let velocities = |name: &str| floats(&bytes(name), "velocities")[29 * n..30 * n].to_vec();
+    let (exact, differences) = (velocities("exact.npz"), velocities("differences.npz"));
     let size = |v: &[f32]| v.iter().map(|x| f64::from(x * x)).sum::<f64>().sqrt();
-    let off: Vec<f32> = (n..2 * n).map(|i| exact[i] - found[i]).collect();
-    let (error, speed) = (size(&off), size(&exact[n..2 * n]));
+    let off: Vec<f32> = exact.iter().zip(&differences).map(|(a, b)| a - b).collect();
+    let (error, speed) = (size(&off), size(&exact));
     println!("differences are off by {:.3} of the speed", error / speed);
-    assert!(speed > 0.0 && error < 0.5 * speed, "{error} {speed}");
+    assert!(speed > 0.0 && error < 0.05 * speed, "{error} {speed}");
     assert!(folder.fails(&["convert", "a.##.hair", "b.npz"]).contains("--fps"));
     assert!(folder.fails(&["convert", "run", "b.##.npz"]).contains("placeholder"));
 }

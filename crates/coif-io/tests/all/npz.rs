@@ -1,5 +1,7 @@
 //! `.npz` files: an independent reader finds the arrays, and so do the zip reader of Python and NumPy where they exist.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
