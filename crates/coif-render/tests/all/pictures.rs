@@ -8,7 +8,7 @@ use coif_render::{
     Backdrop, Camera, Error, Frame, HairLook, HairView, Image, Light, Renderer, Settings,
     SurfaceView,
 };
-use coif_scene::file::{Camera as CameraChoice, RenderSettings};
+use coif_scene::file::{Background, Camera as CameraChoice, HairColor, HairPreset, RenderSettings};
 use glam::{Vec3, Vec3Swizzles};
 
 /// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in
@@ -316,6 +316,38 @@ fn a_lock_has_the_colour_of_its_groom() {
     }
     shades.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert!(shades.windows(2).all(|w| w[0].0 + 5.0 > w[1].0 || w[0].1 < w[1].1), "{shades:?}");
+}
+
+/// The colour of the scene replaces that of the groom, and hair gets wider on request.
+#[test]
+fn a_colour_of_the_scene_replaces_that_of_the_groom() {
+    let strands = curtain(150);
+    let mut groom = Groom::new(strands, Fibre::default());
+    groom.color = Some(vec![Vec3::new(0.01, 0.4, 0.01); groom.strands.point_count()]);
+    let sum_of = |hair: HairColor, hair_width: f32| -> Vec3 {
+        let render = RenderSettings {
+            width: 64,
+            height: 64,
+            background: Background::Color(Vec3::ZERO),
+            hair,
+            hair_width,
+            ..RenderSettings::default()
+        };
+        let renderer = studio::renderer(&render).unwrap();
+        let mut studio = Studio::of_groom(renderer, &render, &groom, None);
+        let image = studio.shoot(&groom, &groom.strands, 0.0, 0.0).unwrap();
+        let pixels = image.rgb8.chunks_exact(3);
+        pixels.map(|p| Vec3::new(p[0].into(), p[1].into(), p[2].into())).sum()
+    };
+    let own = sum_of(HairColor::default(), 1.0);
+    assert!(own.y > 1.5 * own.x, "green: {own}");
+    for hair in [HairColor::Preset(HairPreset::Red), HairColor::Linear(Vec3::new(0.2, 0.02, 0.02))]
+    {
+        let red = sum_of(hair, 1.0);
+        assert!(red.x > 1.2 * red.y, "{hair:?}: {red}");
+    }
+    let wide = sum_of(HairColor::default(), 4.0);
+    assert!(wide.y > 1.5 * own.y, "{wide} {own}");
 }
 
 #[test]
