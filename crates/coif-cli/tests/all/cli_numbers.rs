@@ -52,7 +52,16 @@ fn numbered_files_are_input_with_either_placeholder() {
     folder.ok(&["render", "a.####.hair", "-o", "last.png", "--size", "32x32"]);
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
     assert_eq!(bytes("film.02.png"), bytes("last.png"));
-    assert_ne!(bytes("film.00.png"), bytes("film.02.png"));
+    // Every picture shows its own file.
+    for (number, x) in [(1, 0.0), (2, 0.05)] {
+        folder.write(&format!("w.{number}.obj"), format!("v {x} 0.1 0\nv {x} 0.2 0\nl 1 2\n"));
+    }
+    let wide = ["--size", "32x32", "--set", "render.hair_width=50"];
+    folder.ok(&[&["render", "w.#.obj", "-o", "w.%d.png"], &wide[..]].concat());
+    assert_ne!(bytes("w.0.png"), bytes("w.1.png"));
+    for name in ["w.1.obj", "w.2.obj", "w.0.png", "w.1.png"] {
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
     // Errors name what is missing.
     std::fs::remove_file(folder.path("a.0001.hair")).unwrap();
     assert!(folder.fails(&["convert", "a.####.hair", "d.####.obj"]).contains("a.0001.hair"));
