@@ -32,8 +32,8 @@ fn hair_held_at_both_ends_keeps_lengths_and_stays_out_of_the_body() {
         for frame in 1..=120 {
             sim.advance_to(f64::from(frame) / 60.0);
             let health = sim.health();
-            stretch = stretch.max(health.stretch_max as f32);
-            depth = depth.max(health.penetration_max as f32);
+            stretch = stretch.max(health.stretch_max);
+            depth = depth.max(health.penetration_max);
             off = off.max(sim.report().ends.farthest);
         }
         let report = sim.report().ends;
@@ -85,8 +85,8 @@ fn a_tip_that_is_carried_into_the_body_stays_outside_and_is_reported() {
     for frame in 1..=120 {
         sim.advance_to(f64::from(frame) / 60.0);
         let health = sim.health();
-        stretch = stretch.max(health.stretch_max as f32);
-        depth = depth.max(health.penetration_max as f32);
+        stretch = stretch.max(health.stretch_max);
+        depth = depth.max(health.penetration_max);
     }
     let report = sim.report().ends;
     println!("stretch {stretch:.1e}, depth {depth:.1e} m, {report:?}");
@@ -114,8 +114,8 @@ fn free_hair_falls_and_lies_on_the_ground() {
     for frame in 1..=360 {
         sim.advance_to(f64::from(frame) / 60.0);
         let health = sim.health();
-        stretch = stretch.max(health.stretch_max as f32);
-        depth = depth.max(health.penetration_max as f32);
+        stretch = stretch.max(health.stretch_max);
+        depth = depth.max(health.penetration_max);
     }
     let strands = sim.strands();
     let lowest = |s: usize| strands.strand(s).iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
