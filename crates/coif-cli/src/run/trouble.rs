@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(said(&[], &peaks), [""; 0]);
         (report.ends.out_of_reach, report.ends.farthest, report.ends.strand) = (12, 0.02, 7);
         peaks.add_pins(1.0, &report);
-        let text = "12 of 300 tips are up to 20.0 mm from where they are held, at 1.00 s, most of all that of strand 7; \
+        let text = "12 of 300 tips are up to 2.0 cm from where they are held, at 1.00 s, most of all that of strand 7; \
                     hint: the body is in the way, or set model.ends = 'root'";
         assert_eq!(said(&[], &peaks), [text]);
         (report.pins.farthest, report.pins.count, report.pins.out_of_reach) = (0.03, 5, 1);

@@ -8,7 +8,7 @@ use crate::scene_text::{read, refused};
 fn scene_with(key: &KeyInfo, name: &str, value: &str) -> String {
     let mut text = match key.table {
         "" => String::new(),
-        "body.collider" => "[[body.collider]]\n".into(),
+        table @ ("body.collider" | "groom.pin") => format!("[[{table}]]\n"),
         table => format!("[{table}]\n"),
     };
     if let Some(other) = key.only_with {

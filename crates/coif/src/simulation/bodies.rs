@@ -141,7 +141,7 @@ impl Bodies {
     }
 
     fn find(&self, id: BodyId) -> Result<usize> {
-        self.bodies.iter().position(|body| body.id == id).ok_or(Error::OutOfRange {
+        self.bodies.iter().position(|body| body.id == id).ok_or_else(|| Error::OutOfRange {
             name: "id of a body".into(),
             value: id.0.into(),
             expected: "one that add_body has returned and remove_body has not taken",
