@@ -17,11 +17,6 @@ const MAX_PRESSURE: f32 = 50.0;
 /// Length of a step (s) with the whole tolerance.
 const LONG_STEP: f32 = 1.0 / 60.0;
 
-/// Largest residual of a solve, as a fraction of the error at the start, in squares: three parts in ten thousand. With
-/// three in a thousand the error of the solve acts as noise, since the number of iterations depends on rounding, and thin
-/// bundles amplify it: two runs that differ by rounding part by 2 to 5 % of the length within two seconds.
-const RELATIVE: f64 = 1e-7;
-
 impl MeshDynamics {
     /// Forces and the matrix.
     pub(super) fn assemble(&mut self, env: &MeshEnvironment<'_>, h: f32) {
@@ -117,7 +112,7 @@ impl MeshDynamics {
         }
         let limits = Limits {
             absolute: &self.allowed_energy,
-            relative: RELATIVE,
+            relative: f64::from(self.settings.relative_tolerance).powi(2),
             iterations: self.settings.max_iterations,
         };
         let report = solve_columns(
