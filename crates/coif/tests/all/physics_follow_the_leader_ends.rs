@@ -118,7 +118,9 @@ fn momenta(rest: &[Vec3], x: &[Vec3], v: &[Vec3]) -> (Vec3, Vec3, f32) {
     (momentum, spin, energy)
 }
 
-/// A free strand that is thrown with a spin goes on with its momentum, gains no energy and keeps its lengths, for any step and with a style or without.
+/// A free strand that is thrown with a spin goes on with its momentum, gains no energy and keeps its lengths, for any step
+/// and with a style or without. What it loses of its angular momentum is of first order in the step: a step that is four times
+/// shorter loses less than 0.6 as much (first order: 0.25).
 #[test]
 fn a_free_strand_that_is_thrown_keeps_its_momentum() {
     let curl: Vec<Vec3> = (0..30)
@@ -132,6 +134,7 @@ fn a_free_strand_that_is_thrown_keeps_its_momentum() {
     for (name, line) in
         [("curl", &curl), ("arc", &arc), ("straight", &straight(20, Vec3::X * 0.01))]
     {
+        let mut lost = 0.0;
         for (styled, rate) in [(true, 240.0), (true, 960.0), (false, 240.0), (false, 960.0)] {
             let base = if styled { Settings::default() } else { Settings::limp() };
             let settings = Settings {
@@ -167,8 +170,12 @@ fn a_free_strand_that_is_thrown_keeps_its_momentum() {
                 most / e0
             );
             assert!(stretch < 1e-5, "{stretch}");
-            assert!(dp < 1e-3, "{name} {styled} {rate}: momentum {dp}");
-            // The angular momentum is not kept (docs/limits.md): printed only.
+            // First order in the step: the projection moves points by the square of their rotation in it, 4.6 rad/s.
+            assert!(dp < 0.3 * 4.6 * dt, "{name} {styled} {rate}: momentum {dp}");
+            if rate > 240.0 {
+                assert!(dl < 0.6 * lost + 1e-3, "{name} {styled}: angular momentum {lost}, {dl}");
+            }
+            lost = dl;
             assert!(most < e0 * 1.001, "{name} {styled} {rate}: energy {most} {e0}");
         }
     }
