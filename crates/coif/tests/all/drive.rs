@@ -153,7 +153,7 @@ fn deviation(model: &ModelSettings, seed: u64) -> Deviation {
 #[test]
 fn hair_at_uneven_frames_is_where_it_is_at_a_fixed_rate() {
     let exact = hair_mesh::Settings { relative_tolerance: 3e-4, ..Default::default() };
-    let models = models().into_iter().chain([ModelSettings::HairMesh(exact.clone())]);
+    let models = models().chain([ModelSettings::HairMesh(exact.clone())]);
     let mut found = Vec::new();
     for model in models {
         let name = model.name();
